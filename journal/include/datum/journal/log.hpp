@@ -1,0 +1,178 @@
+// The append-only log: dense, hash-chained, opaque records with indexes, small metadata and
+// projections, all in one transaction. It knows no event and no lifecycle. Two implementations: LMDB
+// (`open_log`) and a simulated disk with faults (`journal/sim`), under one conformance suite.
+//
+// Threads: one Log is used by one thread at a time (history gives it a thread of its own); the only
+// thing that may run beside it are Readers, each on its own thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datum/base/bytes.hpp"
+#include "datum/base/error.hpp"
+#include "datum/base/ids.hpp"
+#include "datum/base/time.hpp"
+
+namespace datum::journal {
+
+// Largest payload of one record. Anything larger goes to a blob first.
+inline constexpr std::size_t kMaxPayload = 64 * 1024;
+// Largest batch: what one commit may hold, so that a reader or a crash never waits for more.
+inline constexpr std::size_t kMaxBatchRecords = 4096;
+inline constexpr std::size_t kMaxBatchBytes = 8 * 1024 * 1024;
+// A read transaction ends after this much; a stopped reader otherwise makes the file grow without end.
+inline constexpr std::size_t kMaxReadRecords = 1000;
+
+// When a record was made. `boot` is the kernel's boot id, `mono` counts suspend.
+struct Stamp {
+  WallNs wall;
+  BootNs mono;
+  Id128 boot;
+};
+
+// One key in one index of the journal's user. Keys of one index need not be unique: an index maps a
+// key to all sequences that carried it, in order. `key` has 1 to 255 bytes.
+struct IndexKey {
+  std::string_view index;
+  std::string_view key;
+};
+
+// A record to append. All views must stay valid during `append` only.
+struct Entry {
+  std::uint16_t kind = 0;  // opaque to the journal
+  std::uint16_t flags = 0;
+  Stamp stamp;
+  ByteView payload;
+  std::vector<IndexKey> keys;
+};
+
+// A value written in the transaction of a batch: metadata (small, by name) or a projection.
+struct Put {
+  std::string name;
+  Bytes value;  // empty: the name is removed
+};
+
+struct Batch {
+  std::vector<Entry> entries;   // may be empty when only `meta` or `projections` change
+  std::vector<Put> meta;        // names beginning with "journal." are the journal's own
+  std::vector<Put> projections; // each value should name the sequence it rests on
+};
+
+// A record as read. `payload` is borrowed until the visitor returns.
+struct Record {
+  Seq seq = 0;
+  std::uint16_t kind = 0;
+  std::uint16_t flags = 0;
+  Stamp stamp;
+  Digest previous;  // SHA-256 of the whole record before (header and padded payload); zero for the first
+  ByteView payload;
+};
+
+struct Head {
+  Seq seq = 0;     // of the last record, 0 when empty
+  Digest hash;     // of the last record, zero when empty
+  Seq first = 1;   // lowest sequence still held (archived ones are gone)
+};
+
+enum class Visit : bool { stop, go_on };
+using Visitor = std::function<Visit(const Record&)>;
+
+// A consistent view for reading beside the writer. Cheap to make; each call below is one or more
+// short transactions of at most kMaxReadRecords records, so a Reader never pins pages between calls.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  [[nodiscard]] virtual Result<Head> read_head() = 0;
+  // Visits `from`, `from`+1, … until the visitor stops or the head of the moment is passed. Each
+  // header's checksum, sequence and payload checksum are verified: `corrupt` names the sequence.
+  [[nodiscard]] virtual Status scan(Seq from, const Visitor& visit) = 0;
+  // Same, newest first, from `from` (0: the head) down to the first held record.
+  [[nodiscard]] virtual Status scan_back(Seq from, const Visitor& visit) = 0;
+  // The sequences that carry `key` in `index`, ascending, from `from` on, at most `limit`.
+  [[nodiscard]] virtual Result<std::vector<Seq>> find(std::string_view index, std::string_view key,
+                                                      Seq from, std::size_t limit) = 0;
+  // The record, or `not_found` (never written, or archived).
+  [[nodiscard]] virtual Status read(Seq seq, const Visitor& visit) = 0;
+  [[nodiscard]] virtual Result<std::optional<Bytes>> read_meta(std::string_view name) = 0;
+  [[nodiscard]] virtual Result<std::optional<Bytes>> read_projection(std::string_view name) = 0;
+};
+
+// The first thing that is wrong with a store, or none.
+struct Verification {
+  Seq records = 0;      // walked
+  Head head;
+  bool sound = false;
+  Seq bad_seq = 0;      // 0: not a record (a page, an index, metadata)
+  std::string problem;  // for people
+};
+
+class Log : public Reader {
+ public:
+  // Appends the whole batch or nothing. On success every record, key, metadata value and projection
+  // of it is durable (the commit was synced) and the returned sequence is that of the last record
+  // (the head's, if there were no entries). `no_space` and `io_error` leave the former records
+  // intact; after them this object appends nothing more (`unavailable`): the pages of a failed sync
+  // are not to be believed, reopen instead. `invalid_argument`, `limit_exceeded`: nothing was tried.
+  [[nodiscard]] virtual Result<Seq> append(const Batch& batch) = 0;
+  // Proves that `bytes` more of payload can be appended: free disk space and room in the map.
+  [[nodiscard]] virtual Status reserve(std::uint64_t bytes) = 0;
+  // Envelope and chain of every record from `from`, and that every index key points to a record.
+  [[nodiscard]] virtual Result<Verification> verify(Seq from) = 0;
+  // A second object for another thread of this process.
+  [[nodiscard]] virtual Result<std::unique_ptr<Reader>> make_reader() = 0;
+  // Writes `clean` (store id, size, mtime, head), synced, and closes. Without it the next open walks.
+  [[nodiscard]] virtual Status close() = 0;
+
+  [[nodiscard]] virtual Id128 store_id() const = 0;
+};
+
+enum class OpenMode : std::uint8_t {
+  create_or_open,  // a missing store is created (folder, file and parents' entries synced)
+  open,            // a missing store is `not_found`
+  read_only,       // no lock is taken and no byte written; for copies, exports and other users
+};
+
+struct OpenOptions {
+  OpenMode mode = OpenMode::create_or_open;
+  // Names of the indexes that entries may use, in the order of their creation.
+  std::vector<std::string> indexes;
+  // The highest level this program reads and the one it writes; a store above it is refused
+  // (`unsupported_version`).
+  std::uint32_t level = 1;
+  // How long the child that walks a store which did not end cleanly may take, in ms.
+  std::int64_t walk_limit_ms = 10'000;
+};
+
+// Opens the store in `folder` (absolute; 0700, owned by the caller). Takes the writer lock (`busy`
+// with the holder's pid in the message when another process has it) for the life of the Log.
+// A store that did not end cleanly, and every read-only copy, is walked in a child process first:
+// `corrupt` (nothing was moved or changed), or `timed_out` when the walk did not finish.
+// Permissions wider than 0700 or another owner: `refused`, with what to do.
+[[nodiscard]] Result<std::unique_ptr<Log>> open_log(const std::string& folder,
+                                                    const OpenOptions& options);
+
+// An export: one file, self-checking, written beside and renamed, synced. `to` 0 is the head.
+// Contains records only (their hashes, indexes and order), no blobs.
+struct ExportRange {
+  Seq from = 1;
+  Seq to = 0;
+};
+[[nodiscard]] Result<Head> export_records(Reader& reader, ExportRange range,
+                                          const std::string& file);
+// Reads an export as a Reader, all in place, after verifying it whole. `corrupt` names the first bad
+// sequence. Never trusts a length it has not checked.
+[[nodiscard]] Result<std::unique_ptr<Reader>> open_export(const std::string& file);
+// Verifies an export without opening it for reading.
+[[nodiscard]] Result<Verification> verify_export(const std::string& file);
+// Builds a new store in the empty or missing folder `folder` from an export that begins at 1.
+[[nodiscard]] Result<Head> import_records(const std::string& file, const std::string& folder,
+                                          const OpenOptions& options);
+
+}  // namespace datum::journal

@@ -1,0 +1,108 @@
+// SHA-256 and HMAC through EVP with one fetched algorithm; CRC-32C by table, eight bytes a step.
+#include "datum/crypto/digest.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <array>
+
+#include "datum/base/assert.hpp"
+
+namespace datum::crypto {
+
+static const EVP_MD* sha256_algorithm() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  DATUM_ASSERT(algorithm != nullptr);
+  return algorithm;
+}
+
+static EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+
+void Sha256::Free::operator()(void* context) const { EVP_MD_CTX_free(as_context(context)); }
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  DATUM_ASSERT(context_ != nullptr);
+  DATUM_ASSERT(EVP_DigestInit_ex2(as_context(context_.get()), sha256_algorithm(), nullptr) == 1);
+}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::update(ByteView bytes) {
+  DATUM_ASSERT(EVP_DigestUpdate(as_context(context_.get()), bytes.data(), bytes.size()) == 1);
+}
+
+Digest Sha256::finish() {
+  Digest digest;
+  unsigned size = 0;
+  auto* context = as_context(context_.get());
+  DATUM_ASSERT(EVP_DigestFinal_ex(context, digest.bytes.data(), &size) == 1);
+  DATUM_ASSERT(size == Digest::kSize);
+  DATUM_ASSERT(EVP_DigestInit_ex2(context, sha256_algorithm(), nullptr) == 1);
+  return digest;
+}
+
+Digest sha256(ByteView bytes) {
+  thread_local Sha256 hasher;
+  hasher.update(bytes);
+  return hasher.finish();
+}
+
+Digest hmac_sha256(ByteView key, ByteView bytes) {
+  Digest digest;
+  unsigned size = 0;
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  DATUM_ASSERT(HMAC(sha256_algorithm(), key.data(), static_cast<int>(key.size()), data,
+                    bytes.size(), digest.bytes.data(), &size) != nullptr);
+  DATUM_ASSERT(size == Digest::kSize);
+  return digest;
+}
+
+namespace {
+// Reflected polynomial of CRC-32C.
+constexpr std::uint32_t kPolynomial = 0x82F63B78;
+
+constexpr auto make_tables() {
+  std::array<std::array<std::uint32_t, 256>, 8> tables{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t value = i;
+    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? kPolynomial : 0);
+    tables[0][i] = value;
+  }
+  for (std::size_t t = 1; t < 8; ++t)
+    for (std::size_t i = 0; i < 256; ++i)
+      tables[t][i] = (tables[t - 1][i] >> 8) ^ tables[0][tables[t - 1][i] & 255];
+  return tables;
+}
+constexpr auto kTables = make_tables();
+}  // namespace
+
+std::uint32_t crc32c(ByteView bytes, std::uint32_t seed) {
+  std::uint32_t crc = ~seed;
+  const auto* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; left -= 8, at += 8) {
+    const std::uint32_t low = load_le<std::uint32_t>(at) ^ crc;
+    const std::uint32_t high = load_le<std::uint32_t>(at + 4);
+    crc = kTables[7][low & 255] ^ kTables[6][(low >> 8) & 255] ^ kTables[5][(low >> 16) & 255] ^
+          kTables[4][low >> 24] ^ kTables[3][high & 255] ^ kTables[2][(high >> 8) & 255] ^
+          kTables[1][(high >> 16) & 255] ^ kTables[0][high >> 24];
+  }
+  for (; left > 0; --left, ++at)
+    crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<std::uint32_t>(*at)) & 255];
+  return ~crc;
+}
+
+void fill_random(MutableByteView out) {
+  auto* data = reinterpret_cast<unsigned char*>(out.data());
+  DATUM_ASSERT(RAND_bytes(data, static_cast<int>(out.size())) == 1);
+}
+
+Id128 random_id() {
+  Id128 id;
+  fill_random({reinterpret_cast<std::byte*>(id.bytes.data()), id.bytes.size()});
+  return id;
+}
+
+}  // namespace datum::crypto

@@ -1,0 +1,44 @@
+// Digests and random bytes over libcrypto. The algorithm objects are fetched once per process
+// (fetching per call costs a third of the throughput of a record scan); every function may be called
+// from any thread. Nothing here can fail for lack of memory without ending the process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "datum/base/bytes.hpp"
+#include "datum/base/ids.hpp"
+
+namespace datum::crypto {
+
+[[nodiscard]] Digest sha256(ByteView bytes);
+// HMAC-SHA-256 with a key of any length.
+[[nodiscard]] Digest hmac_sha256(ByteView key, ByteView bytes);
+
+// SHA-256 in pieces. Not thread-safe; movable. After `finish` it starts anew.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void update(ByteView bytes);
+  [[nodiscard]] Digest finish();
+
+ private:
+  struct Free {
+    void operator()(void* context) const;
+  };
+  std::unique_ptr<void, Free> context_;
+};
+
+// CRC-32C (Castagnoli), as in RFC 3720 B.4: crc32c("123456789") is 0xE3069283. Continue a running
+// value by passing it as `seed`.
+[[nodiscard]] std::uint32_t crc32c(ByteView bytes, std::uint32_t seed = 0);
+
+// Fills `out` from the kernel's generator.
+void fill_random(MutableByteView out);
+[[nodiscard]] Id128 random_id();
+
+}  // namespace datum::crypto

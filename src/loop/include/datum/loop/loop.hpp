@@ -1,0 +1,104 @@
+// What an event loop gives to everything above it: time, timers, threads, children, signals. `uv`
+// implements it over libuv; a seeded simulation implements it for tests; one conformance suite runs
+// over both. All functions and callbacks belong to the loop's thread unless said otherwise. A
+// callback never runs inside the call that registered it. If a call returns an error, its callback
+// never runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datum/base/bytes.hpp"
+#include "datum/base/error.hpp"
+#include "datum/base/ids.hpp"
+#include "datum/base/time.hpp"
+
+namespace datum::loop {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual WallNs wall_now() = 0;  // any thread
+  [[nodiscard]] virtual BootNs boot_now() = 0;  // any thread
+  [[nodiscard]] virtual Id128 boot_id() = 0;    // of the running kernel; zero where there is none
+};
+
+// One timer on the clock that counts suspend. Destroying it stops it; the callback then never runs.
+class Timer {
+ public:
+  virtual ~Timer() = default;
+  // Runs `fire` once after `delay_ns`, then every `repeat_ns` (0: once). Restarts if it was started.
+  virtual void start(std::int64_t delay_ns, std::int64_t repeat_ns, std::function<void()> fire) = 0;
+  virtual void stop() = 0;
+};
+
+// Polled by long jobs: set when nobody waits for the result any more.
+class StopFlag {
+ public:
+  [[nodiscard]] bool stopped() const { return flag_->load(std::memory_order_relaxed); }
+  void stop() const { flag_->store(true, std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+// Runs work off the loop. A job must own everything it touches (values and descriptors, or shared
+// constants); it runs on another thread. Its `done` runs on the loop, once, always, in the order in
+// which jobs of one Worker finished.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  virtual void submit(std::function<void()> work, std::function<void()> done) = 0;
+  // How many jobs can run at the same time, at least 1.
+  [[nodiscard]] virtual std::size_t width() const = 0;
+};
+
+struct ChildOptions {
+  std::vector<std::string> argv;         // argv[0] is an absolute path; no shell, no PATH search
+  std::vector<std::string> environment;  // whole, "KEY=value"
+  std::string working_directory = "/";
+  std::size_t output_limit = 16 * 1024;  // first and last half are kept beyond it
+  std::int64_t timeout_ns = 60 * kNsPerSecond;  // then SIGKILL to the child's session; 0: none
+};
+
+struct ChildResult {
+  int exit_status = -1;  // -1 when ended by a signal
+  int signal = 0;
+  bool timed_out = false;
+  std::string output;  // standard output and error, in the order they were written
+};
+
+class Signals {
+ public:
+  virtual ~Signals() = default;  // stops watching
+};
+
+class Loop {
+ public:
+  virtual ~Loop() = default;
+
+  [[nodiscard]] virtual Clock& clock() = 0;
+  [[nodiscard]] virtual std::unique_ptr<Timer> make_timer() = 0;
+  // Runs `call` on the loop, after the current callback. Loop thread only.
+  virtual void post(std::function<void()> call) = 0;
+  // The shared pool. Its size is fixed when the loop is made.
+  [[nodiscard]] virtual Worker& pool() = 0;
+  // A thread of its own that runs its jobs one after the other. Destroying it waits for all jobs.
+  [[nodiscard]] virtual std::unique_ptr<Worker> make_serial_worker() = 0;
+  // Starts a child with standard input from /dev/null, umask 022, a session of its own and no other
+  // descriptor than 0, 1 and 2. `not_found`, `permission_denied`: `done` never runs.
+  [[nodiscard]] virtual Status spawn(const ChildOptions& options,
+                                     std::function<void(ChildResult)> done) = 0;
+  // Calls `on_signal` on the loop for each delivery of one of `numbers`.
+  [[nodiscard]] virtual Result<std::unique_ptr<Signals>> watch_signals(
+      const std::vector<int>& numbers, std::function<void(int)> on_signal) = 0;
+  // Until `stop`, or until nothing is left that could call back.
+  virtual void run() = 0;
+  virtual void stop() = 0;
+};
+
+}  // namespace datum::loop

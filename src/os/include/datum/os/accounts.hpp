@@ -1,0 +1,30 @@
+// Names and numbers of users and groups, from the root's own passwd and group files, never through
+// NSS: a name means the same on a dead machine's disk, under --root and on the live system.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "datum/base/error.hpp"
+#include "datum/os/files.hpp"
+
+namespace datum::os {
+
+class Accounts {
+ public:
+  virtual ~Accounts() = default;
+  // "root" and "0" are 0 even where the files are missing; a string of digits is that number.
+  [[nodiscard]] virtual std::optional<std::uint32_t> find_uid(std::string_view name) = 0;
+  [[nodiscard]] virtual std::optional<std::uint32_t> find_gid(std::string_view name) = 0;
+  // The first name with that number, or the number itself in digits.
+  [[nodiscard]] virtual std::string user_name(std::uint32_t uid) = 0;
+  [[nodiscard]] virtual std::string group_name(std::uint32_t gid) = 0;
+};
+
+// Reads /etc/passwd and /etc/group below `root` once; missing files are empty ones. Any thread may
+// call the result.
+[[nodiscard]] Result<std::unique_ptr<Accounts>> read_accounts(Files& files, const Handle& root);
+
+}  // namespace datum::os

@@ -1,0 +1,11 @@
+// The loop over libuv. Named by programs and tests only.
+#pragma once
+
+#include <memory>
+
+#include "datum/loop/loop.hpp"
+
+namespace datum::uv {
+// `pool_width` threads of its own (libuv's global pool is not used, so nothing else can fill it).
+[[nodiscard]] std::unique_ptr<loop::Loop> make_loop(std::size_t pool_width);
+}
