@@ -1,0 +1,50 @@
+// Names of resources and identities of what they manage. A Reference is a document's name and may
+// change; a Target is the thing on the machine, and ownership hangs on it alone.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace datum::model {
+
+// Numbers are stored; new types are appended.
+enum class ResourceType : std::uint8_t {
+  file = 1, directory = 2, symlink = 3, package = 4, repository = 5,
+  service = 6, user = 7, group = 8, sysctl = 9,
+};
+[[nodiscard]] std::string_view to_string(ResourceType type);  // "File", "Directory", …
+[[nodiscard]] std::optional<ResourceType> find_type(std::string_view name);
+
+// `Type[name]`. Ordered by that text, byte by byte.
+struct Reference {
+  ResourceType type = ResourceType::file;
+  std::string name;
+
+  bool operator==(const Reference&) const = default;
+  std::strong_ordering operator<=>(const Reference& other) const;
+  [[nodiscard]] std::string text() const;
+};
+// Exact in case and space; nothing around it.
+[[nodiscard]] std::optional<Reference> find_reference(std::string_view text);
+
+// What a resource manages. File, Directory and Symlink share the family `path`.
+enum class TargetFamily : std::uint8_t {
+  path = 1, package = 2, repository = 3, unit = 4, user = 5, group = 6, sysctl = 7,
+};
+[[nodiscard]] std::string_view to_string(TargetFamily family);
+[[nodiscard]] TargetFamily family_of(ResourceType type);
+
+struct Target {
+  TargetFamily family = TargetFamily::path;
+  std::string name;  // normalised: "/etc/hosts", "nginx", "ssh.service", "net.ipv4.ip_forward"
+
+  bool operator==(const Target&) const = default;
+  auto operator<=>(const Target&) const = default;
+  // A path as it is, everything else "family:name".
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace datum::model
