@@ -1,5 +1,5 @@
-// The desired state of one host: all its resources, merged and canonical. Values only; immutable once
-// finished, shared between hosts and threads by pointer to const.
+// The desired state of one host: all its resources, merged and canonical. Values only; immutable
+// once finished, shared between hosts and threads by pointer to const.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,11 @@ namespace datum::model {
 inline constexpr std::size_t kInlineContent = 256;
 
 // What a File must contain. Exactly one of three forms:
-//   bytes known here or elsewhere: `digest` and `size` set, `bytes` holds them if size ≤ kInlineContent
+//   bytes known here or elsewhere: `digest` and `size` set, `bytes` holds them if size ≤
+//   kInlineContent
 //     (and always while they come from a `content` key, so that the fleet need not be read again);
-//   a template in which secrets are still to be filled in on the host: `has_secrets`, and digest, size
+//   a template in which secrets are still to be filled in on the host: `has_secrets`, and digest,
+//   size
 //     and bytes are those of the unresolved text;
 //   a whole secret: `secret` is its name and nothing else is set.
 struct Content {
@@ -45,7 +47,8 @@ struct FieldValue {
   bool operator==(const FieldValue&) const = default;
 };
 
-// Where a resource's documents stand, for people: "layers/base/ssh.yaml:12". Not part of any digest.
+// Where a resource's documents stand, for people: "layers/base/ssh.yaml:12". Not part of any
+// digest.
 struct Origin {
   std::string file;
   std::uint32_t line = 0;
@@ -61,8 +64,8 @@ struct Resource {
   std::vector<Reference> reload_on;     // Service only; sorted, unique
   bool observe_only = false;            // `policy: observe`
   bool protect = false;
-  Digest digest;                        // of everything above; set by `finish_resource`
-  std::vector<Origin> origins;          // lowest layer first; not in the digest
+  Digest digest;                // of everything above; set by `finish_resource`
+  std::vector<Origin> origins;  // lowest layer first; not in the digest
 
   [[nodiscard]] const Value* find(Field field) const;
   [[nodiscard]] std::string_view text(Field field, std::string_view otherwise = {}) const;
@@ -70,7 +73,8 @@ struct Resource {
   [[nodiscard]] const Content* content() const;
   [[nodiscard]] bool absent() const { return text(Field::state) == "absent"; }
   // A File whose content or old content must never be shown (design §7 "Sensitive"), as far as the
-  // document tells: declared so, a secret, a template with secrets, or a mode that denies reading to others.
+  // document tells: declared so, a secret, a template with secrets, or a mode that denies reading
+  // to others.
   [[nodiscard]] bool sensitive() const;
 };
 using ResourcePtr = std::shared_ptr<const Resource>;
@@ -87,7 +91,8 @@ struct Manifest {
 };
 using ManifestPtr = std::shared_ptr<const Manifest>;
 
-// Normalised spelling of a permission mode ("750" → "0750"); `invalid_argument` unless 3 or 4 octal digits.
+// Normalised spelling of a permission mode ("750" → "0750"); `invalid_argument` unless 3 or 4 octal
+// digits.
 [[nodiscard]] Result<std::string> normalise_mode(std::string_view written);
 [[nodiscard]] std::uint32_t mode_bits(std::string_view normalised);
 
@@ -95,13 +100,19 @@ using ManifestPtr = std::shared_ptr<const Manifest>;
 // On failure the message shows the corrected path.
 [[nodiscard]] Status check_path(std::string_view path);
 
+// Milliseconds of "500ms", "2s", "5m" or "1h"; nothing for any other spelling or above a day.
+[[nodiscard]] std::optional<std::int64_t> find_duration_ms(std::string_view text);
+
+// The identity of what the resource manages, from its fields or its name.
+[[nodiscard]] Target derive_target(const Resource& resource);
+
 // Sorts what must be sorted, derives the target and computes the digest. The fields must already be
 // complete and of the right kinds (asserted).
 void finish_resource(Resource& resource);
 // Sorts by reference and computes the digest; two resources of one reference are `already_exists`.
 [[nodiscard]] Status finish_manifest(Manifest& manifest);
-// The bytes that are hashed for a resource: little-endian, length-prefixed, in field order; the format
-// stands in docs/formats/manifest.md.
+// The bytes that are hashed for a resource: little-endian, length-prefixed, in field order; the
+// format stands in docs/formats/manifest.md.
 [[nodiscard]] Bytes canonical_bytes(const Resource& resource);
 
 }  // namespace datum::model
