@@ -1,5 +1,6 @@
 // The append-only log: dense, hash-chained, opaque records with indexes, small metadata and
-// projections, all in one transaction. It knows no event and no lifecycle. Two implementations: LMDB
+// projections, all in one transaction. It knows no event and no lifecycle. Two implementations:
+// LMDB
 // (`open_log`) and a simulated disk with faults (`journal/sim`), under one conformance suite.
 //
 // Threads: one Log is used by one thread at a time (history gives it a thread of its own); the only
@@ -27,7 +28,8 @@ inline constexpr std::size_t kMaxPayload = 64 * 1024;
 // Largest batch: what one commit may hold, so that a reader or a crash never waits for more.
 inline constexpr std::size_t kMaxBatchRecords = 4096;
 inline constexpr std::size_t kMaxBatchBytes = 8 * 1024 * 1024;
-// A read transaction ends after this much; a stopped reader otherwise makes the file grow without end.
+// A read transaction ends after this much; a stopped reader otherwise makes the file grow without
+// end.
 inline constexpr std::size_t kMaxReadRecords = 1000;
 
 // When a record was made. `boot` is the kernel's boot id, `mono` counts suspend.
@@ -60,9 +62,9 @@ struct Put {
 };
 
 struct Batch {
-  std::vector<Entry> entries;   // may be empty when only `meta` or `projections` change
-  std::vector<Put> meta;        // names beginning with "journal." are the journal's own
-  std::vector<Put> projections; // each value should name the sequence it rests on
+  std::vector<Entry> entries;    // may be empty when only `meta` or `projections` change
+  std::vector<Put> meta;         // names beginning with "journal." are the journal's own
+  std::vector<Put> projections;  // each value should name the sequence it rests on
 };
 
 // A record as read. `payload` is borrowed until the visitor returns.
@@ -71,21 +73,23 @@ struct Record {
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
   Stamp stamp;
-  Digest previous;  // SHA-256 of the whole record before (header and padded payload); zero for the first
+  Digest previous;  // SHA-256 of the whole record before (header and padded payload); zero for the
+                    // first
   ByteView payload;
 };
 
 struct Head {
-  Seq seq = 0;     // of the last record, 0 when empty
-  Digest hash;     // of the last record, zero when empty
-  Seq first = 1;   // lowest sequence still held (archived ones are gone)
+  Seq seq = 0;    // of the last record, 0 when empty
+  Digest hash;    // of the last record, zero when empty
+  Seq first = 1;  // lowest sequence still held (archived ones are gone)
 };
 
 enum class Visit : bool { stop, go_on };
 using Visitor = std::function<Visit(const Record&)>;
 
 // A consistent view for reading beside the writer. Cheap to make; each call below is one or more
-// short transactions of at most kMaxReadRecords records, so a Reader never pins pages between calls.
+// short transactions of at most kMaxReadRecords records, so a Reader never pins pages between
+// calls.
 class Reader {
  public:
   virtual ~Reader() = default;
@@ -106,7 +110,7 @@ class Reader {
 
 // The first thing that is wrong with a store, or none.
 struct Verification {
-  Seq records = 0;      // walked
+  Seq records = 0;  // walked
   Head head;
   bool sound = false;
   Seq bad_seq = 0;      // 0: not a record (a page, an index, metadata)
@@ -119,7 +123,8 @@ class Log : public Reader {
   // of it is durable (the commit was synced) and the returned sequence is that of the last record
   // (the head's, if there were no entries). `no_space` and `io_error` leave the former records
   // intact; after them this object appends nothing more (`unavailable`): the pages of a failed sync
-  // are not to be believed, reopen instead. `invalid_argument`, `limit_exceeded`: nothing was tried.
+  // are not to be believed, reopen instead. `invalid_argument`, `limit_exceeded`: nothing was
+  // tried.
   [[nodiscard]] virtual Result<Seq> append(const Batch& batch) = 0;
   // Proves that `bytes` more of payload can be appended: free disk space and room in the map.
   [[nodiscard]] virtual Status reserve(std::uint64_t bytes) = 0;
@@ -127,7 +132,8 @@ class Log : public Reader {
   [[nodiscard]] virtual Result<Verification> verify(Seq from) = 0;
   // A second object for another thread of this process.
   [[nodiscard]] virtual Result<std::unique_ptr<Reader>> make_reader() = 0;
-  // Writes `clean` (store id, size, mtime, head), synced, and closes. Without it the next open walks.
+  // Writes `clean` (store id, size, mtime, head), synced, and closes. Without it the next open
+  // walks.
   [[nodiscard]] virtual Status close() = 0;
 
   [[nodiscard]] virtual Id128 store_id() const = 0;
@@ -166,8 +172,8 @@ struct ExportRange {
 };
 [[nodiscard]] Result<Head> export_records(Reader& reader, ExportRange range,
                                           const std::string& file);
-// Reads an export as a Reader, all in place, after verifying it whole. `corrupt` names the first bad
-// sequence. Never trusts a length it has not checked.
+// Reads an export as a Reader, all in place, after verifying it whole. `corrupt` names the first
+// bad sequence. Never trusts a length it has not checked.
 [[nodiscard]] Result<std::unique_ptr<Reader>> open_export(const std::string& file);
 // Verifies an export without opening it for reading.
 [[nodiscard]] Result<Verification> verify_export(const std::string& file);

@@ -1,5 +1,5 @@
-// Where the bytes of a content digest come from: a fleet folder, a compiled manifest, the blob store.
-// Content may be larger than memory, so it is only ever read as a stream.
+// Where the bytes of a content digest come from: a fleet folder, a compiled manifest, the blob
+// store. Content may be larger than memory, so it is only ever read as a stream.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ class ContentSource {
  public:
   virtual ~ContentSource() = default;
   // A stream over the content with that SHA-256. `not_found` if this source does not have it. The
-  // reader of the stream checks the digest (the bytes may have changed since they were named). Any thread.
+  // reader of the stream checks the digest (the bytes may have changed since they were named). Any
+  // thread.
   [[nodiscard]] virtual Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const = 0;
 };
 

@@ -1,5 +1,5 @@
-// Errors are values: a closed code that callers branch on, the errno it came from (0 if none), and a
-// text that grows on the way up. `Result<T>` is the only way a Datum function reports failure;
+// Errors are values: a closed code that callers branch on, the errno it came from (0 if none), and
+// a text that grows on the way up. `Result<T>` is the only way a Datum function reports failure;
 // ignoring one is a compile-time warning and a lint error. Nothing here logs or throws.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace datum {
 
-// Closed set. Callers branch on these; the text is for people only. Order is free, names are stable.
+// Closed set. Callers branch on these; the text is for people only. Order is free, names are
+// stable.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,     // the caller's input is wrong and will stay wrong
   not_found,            // ENOENT and its kin
@@ -78,18 +79,19 @@ using Status = Result<void>;
 }  // namespace datum
 
 // Leaves the function with the error of `expr`, if it has one.
-#define DATUM_TRY(expr)                                                            \
-  do {                                                                             \
-    if (auto datum_try_result = (expr); !datum_try_result)                         \
-      return ::datum::fail(std::move(datum_try_result).error());                   \
+#define DATUM_TRY(expr)                                          \
+  do {                                                           \
+    if (auto datum_try_result = (expr); !datum_try_result)       \
+      return ::datum::fail(std::move(datum_try_result).error()); \
   } while (false)
 
 #define DATUM_CONCAT_INNER(a, b) a##b
 #define DATUM_CONCAT(a, b) DATUM_CONCAT_INNER(a, b)
 
 // `DATUM_ASSIGN(auto x, f());` binds the value of `f()` or leaves the function with its error.
-#define DATUM_ASSIGN(decl, expr) DATUM_ASSIGN_INNER(DATUM_CONCAT(datum_result_, __LINE__), decl, expr)
-#define DATUM_ASSIGN_INNER(tmp, decl, expr)                    \
-  auto tmp = (expr);                                           \
-  if (!tmp) return ::datum::fail(std::move(tmp).error());      \
+#define DATUM_ASSIGN(decl, expr) \
+  DATUM_ASSIGN_INNER(DATUM_CONCAT(datum_result_, __LINE__), decl, expr)
+#define DATUM_ASSIGN_INNER(tmp, decl, expr)               \
+  auto tmp = (expr);                                      \
+  if (!tmp) return ::datum::fail(std::move(tmp).error()); \
   decl = std::move(*tmp)

@@ -1,0 +1,51 @@
+// Content-addressed store of bytes beside the journal: old content kept for revert, plans, declared
+// content. A folder `blobs/` (0700) of files named by the SHA-256 of their content, compressed with
+// zstd where that helps, in 256 sub-folders; content larger than 8 MiB lies in parts under a list.
+// Knows no event. Any thread; two writers of one digest are harmless.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "datum/base/content.hpp"
+#include "datum/base/error.hpp"
+#include "datum/base/ids.hpp"
+#include "datum/os/files.hpp"
+
+namespace datum::blobs {
+
+// Old content kept for revert: at most this much of one file and in all (design §7).
+inline constexpr std::uint64_t kMaxKeptFile = 16ULL * 1024 * 1024;
+inline constexpr std::uint64_t kMaxKeptTotal = 2ULL * 1024 * 1024 * 1024;
+inline constexpr std::size_t kPartSize = 8 * 1024 * 1024;
+
+struct Stored {
+  Digest digest;  // of the plain content
+  std::uint64_t size = 0;
+};
+
+class BlobStore : public ContentSource {
+ public:
+  // Stages a blob: it is readable at once, durable only after `sync`. Returns its digest.
+  [[nodiscard]] virtual Result<Stored> put(ByteView content) = 0;
+  // The same from a stream of any length in constant memory.
+  [[nodiscard]] virtual Result<Stored> put_stream(ByteSource& source) = 0;
+  // Everything put so far is durable on return: each file and each touched folder, by one sync of the
+  // file system when there are more than 64 and errors are reported, else one by one. After an error
+  // what was put since the last successful sync is not durable and must be put again.
+  [[nodiscard]] virtual Status sync() = 0;
+  [[nodiscard]] virtual bool contains(const Digest& digest) const = 0;
+  // The whole content if it is at most `limit` bytes; `limit_exceeded` otherwise. `corrupt` if the bytes
+  // do not have the digest.
+  [[nodiscard]] virtual Result<Bytes> read(const Digest& digest, std::size_t limit) const = 0;
+  // Bytes on disk.
+  [[nodiscard]] virtual Result<std::uint64_t> used() const = 0;
+  [[nodiscard]] virtual Status remove(const Digest& digest) = 0;
+};
+
+// `folder` is the store's folder; `blobs/` is made below it (0700, synced) unless `read_only`.
+[[nodiscard]] Result<std::unique_ptr<BlobStore>> open_blobs(os::Files& files,
+                                                            const std::string& folder,
+                                                            bool read_only);
+
+}  // namespace datum::blobs

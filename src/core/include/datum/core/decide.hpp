@@ -1,0 +1,145 @@
+// Commands in, events out. Pure: time, ids, digests and observations come in with the command. A
+// refusal is an Error with code `refused` (or `conflict`) and changes nothing.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "datum/core/state.hpp"
+
+namespace datum::core {
+
+// A new store: bound to one root, host name and source for its life.
+struct CreateStore {
+  Id128 store;
+  std::string root, host, source, version;
+};
+// `boot` tells a crash from a reboot. Refused if the store is bound to another root or host.
+struct OpenStore {
+  Id128 boot;
+  std::string version, root;
+  std::string host;
+};
+struct CloseStore {
+  std::string reason;
+};
+
+// Refused: another pass has begun and not ended (`busy`); an empty manifest that is not final; a
+// store with an accepted declaration and a manifest that is not it (bound store).
+struct StartPass {
+  PassStarted started;
+  bool manifest_empty = false, manifest_final = false, foreign_manifest = false;
+};
+// One observation per resource of the pass's manifest, in any order. Appends ResourceObserved for
+// those whose digest differs from the last recorded one. `all` is the digest over all of them.
+struct RecordObservations {
+  std::vector<Observation> observations;
+  Digest all;
+};
+// Remembers plan digest and counts in the state: appends ObservationSummarized and PlanComputed
+// only if the plan is not empty and its digest differs from the last recorded one.
+struct RecordPlan {
+  Digest digest;
+  PlanCounts counts;
+  bool empty = true;
+};
+
+// The wave is about to run: its announcement (several records of bounded size if it is large).
+struct AnnounceWave {
+  Digest plan;
+  std::vector<AnnouncedAction> actions;
+};
+
+// How one announced action ended.
+struct ActionResult {
+  std::uint32_t ordinal = 0;
+  bool skipped = false;        // changed since it was observed; `message` says how
+  std::optional<Error> error;  // failed
+  std::string output;          // of a tool, bounded and redacted
+  Observation after;           // of a success (also where it shows that drift remains)
+  Left left;
+  bool atomic = true;
+  std::int64_t duration_ns = 0;
+  Digest failure;  // digest of (code, message), to find an identical earlier one
+  bool old_content_not_kept = false;
+  std::uint64_t old_size = 0;
+  std::string message;
+};
+// Ends the announced actions; appends succeeded/failed/skipped, ownership changes, raised
+// notifications (in the same batch as their cause) and `blocked` for every action that now cannot
+// run, with the chain.
+struct RecordResults {
+  std::shared_ptr<const Plan> plan;
+  const model::Manifest* manifest = nullptr;
+  std::vector<ActionResult> results;
+  WallNs now;
+};
+// Actions that need no effect: adopt, release, rename. Enforce only. One batch.
+struct RecordOwnership {
+  std::shared_ptr<const Plan> plan;
+  const model::Manifest* manifest = nullptr;
+  std::vector<Observation> observations;
+};
+// What cannot run from the start: refused (ActionFailed, once, then `same_as`), blocked on a
+// drifted resource that is only observed (ActionBlocked).
+struct RecordRefusals {
+  std::shared_ptr<const Plan> plan;
+  std::vector<Digest> failures; /* by ordinal */
+};
+struct RecordNotStarted {
+  std::vector<std::uint32_t> ordinals;
+  std::string reason;
+};
+
+// `condition` and `flags` are computed by decide from the state (status.hpp).
+struct FinishPass {
+  Digest observations;
+  WallNs now;
+  BootNs mono;
+  std::uint32_t extra_flags = 0;
+};
+struct InterruptPass {
+  Interruption cause = Interruption::crash;
+  std::string detail;
+};
+
+// After a crash: what a look at the machine says about each action that was announced and has no
+// end.
+struct RecoveredAction {
+  std::uint32_t ordinal = 0;
+  RecoveredOutcome outcome = RecoveredOutcome::untellable;
+  Left left;
+};
+struct RecordRecovery {
+  std::vector<RecoveredAction> actions;
+};
+
+struct SetHold {
+  HoldOrigin origin = HoldOrigin::local;
+  WallNs until;
+  std::string reason;
+  Actor actor;
+};
+struct LiftHold {
+  HoldOrigin origin = HoldOrigin::local;
+  Actor actor;
+};
+struct Acknowledge {
+  model::Target target;
+  Actor actor;
+  std::string reason;
+  WallNs until;
+};
+
+using Command =
+    std::variant<CreateStore, OpenStore, CloseStore, StartPass, RecordObservations, RecordPlan,
+                 AnnounceWave, RecordResults, RecordOwnership, RecordRefusals, RecordNotStarted,
+                 FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge>;
+
+[[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
+
+}  // namespace datum::core

@@ -1,0 +1,109 @@
+// What was seen of one resource on the machine, and how it differs from what is declared. Made by
+// `resource`, judged here. Values only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datum/base/error.hpp"
+#include "datum/base/ids.hpp"
+#include "datum/model/reference.hpp"
+
+namespace datum::core {
+
+// The state of one resource (design §4). Numbers are stored. The order is worst last only for
+// stable output; the host's word has its own order.
+enum class Condition : std::uint8_t { converged = 1, drifted = 2, unknown = 3, skipped = 4 };
+[[nodiscard]] std::string_view to_string(Condition condition);
+
+// What lies under the target's name. Numbers are stored.
+enum class Found : std::uint8_t {
+  absent = 1,
+  file = 2,
+  directory = 3,
+  symlink = 4,
+  special = 5 /* fifo, socket, device */,
+  present = 6 /* things that are not paths */,
+  unseen = 7 /* could not be looked at */,
+};
+[[nodiscard]] std::string_view to_string(Found found);
+
+// One declared field that differs. Texts are ready for people and bounded (kMaxDriftText); content
+// is shown as "sha256:… (N bytes)", sensitive values as "(redacted)".
+inline constexpr std::size_t kMaxDriftText = 256;
+struct FieldDrift {
+  std::string field;
+  std::string desired;
+  std::string observed;
+  bool operator==(const FieldDrift&) const = default;
+};
+
+// The very object that was seen; all zero where there is none. An action that finds another object
+// in its place skips (design §3 "changed since it was observed"). Never part of a digest.
+struct Identity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t ctime_ns = 0;
+  bool operator==(const Identity&) const = default;
+};
+
+// Why an action on this target cannot succeed, as far as looking can tell.
+enum class Obstacle : std::uint8_t {
+  none = 0,
+  mount_point = 1,    // a rename onto it is impossible; `replace: inPlace` is the way
+  hard_links = 2,     // other names share the inode and `hardLinks: fail` holds
+  no_content = 3,     // metadata only, and the file is missing
+  not_corrected = 4,  // differs by design without correction (uid, gid)
+  not_empty = 5,      // a directory with entries is in the way of removal
+  immutable = 6,      // chattr +i / +a
+  unresolved_secret = 7,
+  unmanaged_content = 8,  // first contact with other content and `onConflict: fail`
+};
+[[nodiscard]] std::string_view to_string(Obstacle obstacle);
+
+// An entry of a purged Directory that no resource declares.
+struct PurgeEntry {
+  std::string name;
+  Found found = Found::absent;
+  Identity identity;
+  bool removable = true;  // false: a full folder, a mount, or a folder without `purgeDirectories`
+  bool is_drift = true;   // false: listed only (a folder without `purgeDirectories`)
+  std::string reason;     // why not removable
+};
+
+struct Observation {
+  model::Reference reference;
+  model::Target target;
+  Condition condition = Condition::unknown;
+  Found found = Found::unseen;
+  std::vector<FieldDrift> drifts;  // in the order of the type's fields; `state` and `type` first
+  std::string reason;              // unknown and skipped: why, for people
+  Obstacle obstacle = Obstacle::none;
+  std::string obstacle_detail;
+  std::string missing_parent;  // nearest folder of the target that does not exist; empty if it does
+  std::vector<PurgeEntry> purge;  // sorted by name
+  Identity identity;
+  Digest content;  // of a regular file or a link's target, keyed if sensitive; zero otherwise
+  std::uint64_t content_size = 0;
+  bool sensitive = false;
+  bool conflicting_content =
+      false;      // exists with other content than declared (first contact lists it)
+  Digest digest;  // over all of the above but `identity`: equal digests are equal observations
+};
+
+// A target that Datum owns and no resource declares any more, looked at once more.
+struct LeavingObservation {
+  model::Target target;
+  Found found = Found::unseen;
+  Identity identity;
+  Digest content;
+  std::string reason;  // unseen: why
+  bool empty = true;   // directories
+  bool same_as_declared =
+      false;  // (folder inode, name) is that of a target which is still declared
+};
+
+}  // namespace datum::core

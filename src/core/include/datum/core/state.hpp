@@ -1,0 +1,146 @@
+// What the events so far add up to. `evolve` is the only thing that changes a State, the same live
+// and replayed; equal event streams give equal States, and a checkpoint (encoded by codec) plus the
+// tail gives what the whole stream gives. Idle cost per resource: one map entry of about 256 bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datum/core/event.hpp"
+
+namespace datum::core {
+
+struct Acknowledgement {
+  Actor actor;
+  std::string reason;
+  WallNs until;  // 0: without end
+  bool operator==(const Acknowledgement&) const = default;
+};
+
+// The last that is known of one declared target.
+struct ResourceState {
+  model::Reference reference;
+  Condition condition = Condition::unknown;
+  Found found = Found::unseen;
+  Digest observation;    // digest of the last recorded observation
+  Seq observed_at = 0;   // record that carried it (ResourceObserved or ActionSucceeded)
+  PassId seen_in = 0;    // last pass whose manifest had it
+  Seq failed_at = 0;     // first record of the failure that still stands, 0 if none
+  Digest failure;        // digest of (error, message); zero if none
+  bool blocked = false;  // in its last pass
+  bool operator==(const ResourceState&) const = default;
+};
+
+struct Owned {
+  model::Reference reference;
+  bool created = false;  // else adopted
+  bool protect = false;
+  Seq since = 0;
+  Left left;
+  std::vector<model::Target> requirements;  // for the order of removal
+  bool operator==(const Owned&) const = default;
+};
+
+struct PendingNotification {
+  model::Reference service;
+  bool restart = false;
+  Seq raised_at = 0;     // first
+  bool started = false;  // delivery announced and not ended
+  std::vector<model::Reference> by;
+  bool operator==(const PendingNotification&) const = default;
+};
+
+struct AnnouncedState {
+  std::uint32_t ordinal = 0;
+  ActionKind kind = ActionKind::update;
+  model::Target target;
+  Found before = Found::absent;
+  bool operator==(const AnnouncedState&) const = default;
+};
+
+// The pass that has begun and not ended.
+struct PassState {
+  PassId id = 0;
+  PassStarted started;
+  BootNs started_mono;
+  Id128 boot;
+  Counts counts;
+  Digest observations;
+  Digest plan;
+  PlanCounts planned;
+  std::uint32_t waves = 0;
+  std::uint32_t succeeded = 0, failed = 0, blocked = 0, skipped = 0, not_started = 0;
+  std::map<std::uint32_t, AnnouncedState> open;  // announced, without an end
+  bool operator==(const PassState&) const = default;
+};
+
+struct LastPass {
+  PassId id = 0;
+  Seq finished_at = 0;
+  PassFinished finished;
+  WallNs wall;
+  EffectiveMode mode;
+  DeclarationId declaration;
+  bool operator==(const LastPass&) const = default;
+};
+
+struct Contest {
+  std::vector<WallNs> corrections;  // newest last; at most kContestedAfter are kept
+  bool contested = false;
+  bool operator==(const Contest&) const = default;
+};
+// A target corrected this often within this time is contested (design §4).
+inline constexpr std::size_t kContestedAfter = 3;
+inline constexpr std::int64_t kContestedWithinNs = 24LL * 3600 * kNsPerSecond;
+
+struct Hold {
+  HoldOrigin origin = HoldOrigin::local;
+  WallNs until;
+  std::string reason;
+  Actor actor;
+  bool operator==(const Hold&) const = default;
+};
+
+struct State {
+  Seq seq = 0;  // of the last event that went in
+  Id128 store;
+  std::string root, host, source;
+  std::string version;  // of the program that opened it last
+  bool open = false;    // opened and not closed
+  Id128 boot;           // of the last open
+  NodeLifecycle lifecycle = NodeLifecycle::unmanaged;
+  std::optional<StoreLossDetected> loss;
+  std::optional<Hold> local_hold, link_hold;
+  std::optional<DeclarationId> stored, accepted;
+  std::string confirmed_version;
+  std::string reboot_required_by;
+  std::optional<PassState> pass;
+  std::optional<LastPass> last_pass;  // that finished
+  std::optional<PassInterrupted>
+      interrupted;   // of the last pass that did not finish, until one does
+  Digest last_plan;  // digest of the last recorded plan
+  std::map<model::Target, ResourceState> resources;
+  std::map<model::Target, Owned> owned;
+  std::map<model::Target, PendingNotification> pending;  // by unit
+  std::map<model::Target, Acknowledgement> acknowledged;
+  std::map<model::Target, std::uint64_t> kept;  // until generation
+  std::map<model::Target, Contest> contests;
+  std::map<model::Target, std::uint32_t> quarantined;
+  bool operator==(const State&) const = default;
+};
+
+// What the journal knows of an event beside its payload.
+struct EventPlace {
+  Seq seq = 0;
+  WallNs wall;
+  BootNs mono;
+  Id128 boot;
+};
+
+// Never fails: an event that does not fit (which a sound journal cannot hold) changes what it can.
+void evolve(State& state, const Event& event, const EventPlace& place);
+
+}  // namespace datum::core
