@@ -2,7 +2,7 @@
 // implements it over libuv; a seeded simulation implements it for tests; one conformance suite runs
 // over both. All functions and callbacks belong to the loop's thread unless said otherwise. A
 // callback never runs inside the call that registered it. If a call returns an error, its callback
-// never runs.
+// never runs. An exception that leaves a callback or a job ends the process.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,10 @@ class Clock {
 class Timer {
  public:
   virtual ~Timer() = default;
-  // Runs `fire` once after `delay_ns`, then every `repeat_ns` (0: once). Restarts if it was started.
+  // Runs `fire` once after `delay_ns`, then every `repeat_ns` (0: once). Restarts if it was
+  // started. Turns that were missed (a suspended machine, a busy loop) fire once, not once each;
+  // the next ones keep the original beat. `fire` may restart, stop or destroy its timer. Negative
+  // delays count as 0.
   virtual void start(std::int64_t delay_ns, std::int64_t repeat_ns, std::function<void()> fire) = 0;
   virtual void stop() = 0;
 };
@@ -61,7 +64,7 @@ struct ChildOptions {
   std::vector<std::string> argv;         // argv[0] is an absolute path; no shell, no PATH search
   std::vector<std::string> environment;  // whole, "KEY=value"
   std::string working_directory = "/";
-  std::size_t output_limit = 16 * 1024;  // first and last half are kept beyond it
+  std::size_t output_limit = 16 * 1024;         // first and last half are kept beyond it
   std::int64_t timeout_ns = 60 * kNsPerSecond;  // then SIGKILL to the child's session; 0: none
 };
 
@@ -69,7 +72,8 @@ struct ChildResult {
   int exit_status = -1;  // -1 when ended by a signal
   int signal = 0;
   bool timed_out = false;
-  std::string output;  // standard output and error, in the order they were written
+  std::string output;                 // standard output and error, in the order they were written
+  std::uint64_t output_left_out = 0;  // bytes cut out at offset output_limit / 2 of `output`
 };
 
 class Signals {
@@ -79,6 +83,8 @@ class Signals {
 
 class Loop {
  public:
+  // Jobs that run are waited for, those that wait are dropped with their `done`; no callback runs
+  // any more. Children with a time limit are killed and reaped; those without one go on.
   virtual ~Loop() = default;
 
   [[nodiscard]] virtual Clock& clock() = 0;
@@ -87,17 +93,24 @@ class Loop {
   virtual void post(std::function<void()> call) = 0;
   // The shared pool. Its size is fixed when the loop is made.
   [[nodiscard]] virtual Worker& pool() = 0;
-  // A thread of its own that runs its jobs one after the other. Destroying it waits for all jobs.
+  // A thread of its own that runs its jobs one after the other. Destroying it waits for all jobs;
+  // their `done` callbacks still run. It must not outlive the loop.
   [[nodiscard]] virtual std::unique_ptr<Worker> make_serial_worker() = 0;
   // Starts a child with standard input from /dev/null, umask 022, a session of its own and no other
-  // descriptor than 0, 1 and 2. `not_found`, `permission_denied`: `done` never runs.
+  // descriptor than 0, 1 and 2. `not_found`, `permission_denied`: `done` never runs. `done` runs
+  // when the child itself has ended, with all it wrote until then; what its own background children
+  // write later is not waited for.
   [[nodiscard]] virtual Status spawn(const ChildOptions& options,
                                      std::function<void(ChildResult)> done) = 0;
-  // Calls `on_signal` on the loop for each delivery of one of `numbers`.
+  // Calls `on_signal` on the loop for each delivery of one of `numbers`. A watch counts as
+  // something that can call back. SIGCHLD, SIGKILL and SIGSTOP are `invalid_argument`: children
+  // belong to the loop.
   [[nodiscard]] virtual Result<std::unique_ptr<Signals>> watch_signals(
       const std::vector<int>& numbers, std::function<void(int)> on_signal) = 0;
-  // Until `stop`, or until nothing is left that could call back.
+  // Until `stop`, or until nothing is left that could call back. May be called again: what a stop
+  // left waiting is called then.
   virtual void run() = 0;
+  // Ends `run` after the current callback; outside of `run`, the next one returns at once.
   virtual void stop() = 0;
 };
 

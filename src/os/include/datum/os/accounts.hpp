@@ -18,13 +18,14 @@ class Accounts {
   // "root" and "0" are 0 even where the files are missing; a string of digits is that number.
   [[nodiscard]] virtual std::optional<std::uint32_t> find_uid(std::string_view name) = 0;
   [[nodiscard]] virtual std::optional<std::uint32_t> find_gid(std::string_view name) = 0;
-  // The first name with that number, or the number itself in digits.
+  // The first name with that number, or the number itself in digits; 0 is "root" if nothing else.
   [[nodiscard]] virtual std::string user_name(std::uint32_t uid) = 0;
   [[nodiscard]] virtual std::string group_name(std::uint32_t gid) = 0;
 };
 
-// Reads /etc/passwd and /etc/group below `root` once; missing files are empty ones. Any thread may
-// call the result.
+// Reads /etc/passwd and /etc/group below `root` once; missing files are empty ones, lines that are
+// not of the format are passed over, the first of several lines for one name or number counts.
+// Files above 64 MiB (a million accounts) are `limit_exceeded`. Any thread may call the result.
 [[nodiscard]] Result<std::unique_ptr<Accounts>> read_accounts(Files& files, const Handle& root);
 
 }  // namespace datum::os
