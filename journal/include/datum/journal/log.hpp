@@ -31,6 +31,18 @@ inline constexpr std::size_t kMaxBatchBytes = 8 * 1024 * 1024;
 // A read transaction ends after this much; a stopped reader otherwise makes the file grow without
 // end.
 inline constexpr std::size_t kMaxReadRecords = 1000;
+// Keys of one record, all indexes together: each one rewrites a page path of its index.
+inline constexpr std::size_t kMaxEntryKeys = 16;
+// Indexes of one store: their handles are opened all at once.
+inline constexpr std::size_t kMaxIndexes = 32;
+// Name of a metadata value or projection, key of an index: LMDB keys have at most 511 bytes.
+inline constexpr std::size_t kMaxName = 255;
+// Metadata is small by intent; what is larger is a projection (at most the batch's size).
+inline constexpr std::size_t kMaxMetaValue = 64 * 1024;
+// Metadata name whose value of 8 little-endian bytes is the sequence from which the walk of an
+// unclean store verifies records (pages are always walked all). The user sets it with each
+// checkpoint.
+inline constexpr std::string_view kCheckpointMeta = "checkpoint";
 
 // When a record was made. `boot` is the kernel's boot id, `mono` counts suspend.
 struct Stamp {
@@ -65,6 +77,9 @@ struct Batch {
   std::vector<Entry> entries;    // may be empty when only `meta` or `projections` change
   std::vector<Put> meta;         // names beginning with "journal." are the journal's own
   std::vector<Put> projections;  // each value should name the sequence it rests on
+  // The store's write level from this batch's records on; never lower than it is, never above
+  // OpenOptions::level. A program that reads less refuses the store once this is durable.
+  std::optional<std::uint32_t> raise_level;
 };
 
 // A record as read. `payload` is borrowed until the visitor returns.
@@ -76,7 +91,12 @@ struct Record {
   Digest previous;  // SHA-256 of the whole record before (header and padded payload); zero for the
                     // first
   ByteView payload;
+  std::uint16_t level = 0;  // the store's write level when it was written
+  ByteView stored;          // header and padded payload, what the chain hashes; borrowed too
+  ByteView keys;            // the keys block after it (docs/formats/journal.md); borrowed too
 };
+// What the next record carries as `previous`. Hashes `stored`.
+[[nodiscard]] Digest hash_of(const Record& record);
 
 struct Head {
   Seq seq = 0;    // of the last record, 0 when empty
@@ -90,9 +110,13 @@ using Visitor = std::function<Visit(const Record&)>;
 // A consistent view for reading beside the writer. Cheap to make; each call below is one or more
 // short transactions of at most kMaxReadRecords records, so a Reader never pins pages between
 // calls.
+// A visitor is called inside such a transaction: it must be quick and must not call the object that
+// visits it (the writer's map cannot grow meanwhile).
 class Reader {
  public:
   virtual ~Reader() = default;
+  // Cheap (no page is touched beside a writer of this process): a follower may ask it often, and
+  // then scan from the sequence that it has not seen.
   [[nodiscard]] virtual Result<Head> read_head() = 0;
   // Visits `from`, `from`+1, … until the visitor stops or the head of the moment is passed. Each
   // header's checksum, sequence and payload checksum are verified: `corrupt` names the sequence.
@@ -106,6 +130,12 @@ class Reader {
   [[nodiscard]] virtual Status read(Seq seq, const Visitor& visit) = 0;
   [[nodiscard]] virtual Result<std::optional<Bytes>> read_meta(std::string_view name) = 0;
   [[nodiscard]] virtual Result<std::optional<Bytes>> read_projection(std::string_view name) = 0;
+  [[nodiscard]] virtual Id128 store_id() const = 0;
+  // The store's write level of this moment.
+  [[nodiscard]] virtual std::uint32_t level() const = 0;
+  // Gives mapped pages back to the kernel; they are read again when they are needed. After open and
+  // after long reads.
+  virtual void release_memory() {}
 };
 
 // The first thing that is wrong with a store, or none.
@@ -125,24 +155,30 @@ class Log : public Reader {
   // intact; after them this object appends nothing more (`unavailable`): the pages of a failed sync
   // are not to be believed, reopen instead. `invalid_argument`, `limit_exceeded`: nothing was
   // tried.
+  // `read_only`: the log was opened so.
   [[nodiscard]] virtual Result<Seq> append(const Batch& batch) = 0;
   // Proves that `bytes` more of payload can be appended: free disk space and room in the map.
   [[nodiscard]] virtual Status reserve(std::uint64_t bytes) = 0;
+  // Removes the records below `first` and their index keys, a thousand at most in each durable
+  // step, oldest first: an error or a crash leaves a shorter journal that is sound. The head stays
+  // (`invalid_argument` for a `first` above it). The caller has exported them, synced and read
+  // back.
+  [[nodiscard]] virtual Status remove_before(Seq first) = 0;
   // Envelope and chain of every record from `from`, and that every index key points to a record.
   [[nodiscard]] virtual Result<Verification> verify(Seq from) = 0;
   // A second object for another thread of this process.
   [[nodiscard]] virtual Result<std::unique_ptr<Reader>> make_reader() = 0;
   // Writes `clean` (store id, size, mtime, head), synced, and closes. Without it the next open
-  // walks.
+  // walks; a log whose append failed closes without it. `busy` while a Reader of it exists. Nothing
+  // but the destructor may be called after success.
   [[nodiscard]] virtual Status close() = 0;
-
-  [[nodiscard]] virtual Id128 store_id() const = 0;
 };
 
 enum class OpenMode : std::uint8_t {
   create_or_open,  // a missing store is created (folder, file and parents' entries synced)
   open,            // a missing store is `not_found`
-  read_only,       // no lock is taken and no byte written; for copies, exports and other users
+  read_only,       // no byte is written; for copies and closed stores. A writer's store is `busy`
+  live,  // beside another process's writer, by its user: takes a reader's slot in lock.mdb
 };
 
 struct OpenOptions {
@@ -153,7 +189,10 @@ struct OpenOptions {
   // (`unsupported_version`).
   std::uint32_t level = 1;
   // How long the child that walks a store which did not end cleanly may take, in ms.
+  // 0: a store that needs the walk is `timed_out` at once.
   std::int64_t walk_limit_ms = 10'000;
+  // Address space for the map at first, 0: the default. It grows by itself.
+  std::uint64_t map_bytes = 0;
 };
 
 // Opens the store in `folder` (absolute; 0700, owned by the caller). Takes the writer lock (`busy`
@@ -164,8 +203,13 @@ struct OpenOptions {
 [[nodiscard]] Result<std::unique_ptr<Log>> open_log(const std::string& folder,
                                                     const OpenOptions& options);
 
+// Walks a closed store or a copy in a child process and writes nothing. `busy` when a writer has
+// it; `timed_out`; `not_found`. A store that is not sound is a success that says so.
+[[nodiscard]] Result<Verification> verify_store(const std::string& folder, std::int64_t limit_ms);
+
 // An export: one file, self-checking, written beside and renamed, synced. `to` 0 is the head.
 // Contains records only (their hashes, indexes and order), no blobs.
+// An existing `file` is `already_exists`; a range that is not held wholly is `not_found`.
 struct ExportRange {
   Seq from = 1;
   Seq to = 0;
