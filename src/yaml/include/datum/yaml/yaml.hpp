@@ -127,14 +127,18 @@ struct Parsed {
 
 // The same in two steps, for a caller that spreads one large file over threads: any division of the
 // slices into runs gives the same documents and faults (up to kMaxDiagnostics a run).
+enum class SliceContent : std::uint8_t {
+  document,
+  empty_document,  // nothing but blank lines and comments: refused
+  margin,          // the same before the first or after the last `---`: holds no document
+  empty_file,      // the same, and the file holds nothing else
+};
 struct Slice {
   std::string_view bytes;        // borrowed; begins with its `---` line, if it has one
   std::uint32_t first_line = 1;  // of the file, from 1
-  bool blank = false;            // nothing but blank lines and comments
-  bool whole_file = false;       // the file holds nothing but this blank slice
+  SliceContent content = SliceContent::document;
 };
-// At every `---` in column 0. What is blank before the first and after the last is left out, but
-// for a file that holds nothing else.
+// At every `---` in column 0. The slices follow one another and cover all bytes.
 [[nodiscard]] std::vector<Slice> split(std::string_view bytes);
 [[nodiscard]] Parsed parse_slices(std::string_view file, std::span<const Slice> slices,
                                   Options options = {});

@@ -1,0 +1,78 @@
+// The order of the work on one file: scan, limits, one document at a time, faults in order.
+#include <algorithm>
+#include <utility>
+
+#include "arena.hpp"
+#include "datum/yaml/yaml.hpp"
+#include "document_reader.hpp"
+#include "scan.hpp"
+
+namespace datum::yaml {
+
+Parsed::Parsed() : arena(std::make_unique<Arena>()) {}
+Parsed::~Parsed() = default;
+Parsed::Parsed(Parsed&&) noexcept = default;
+Parsed& Parsed::operator=(Parsed&&) noexcept = default;
+
+namespace {
+
+// A fault that is found before libyaml sees the slice.
+std::optional<Diagnostic> find_early_fault(std::string_view file, const Slice& slice,
+                                           Options options) {
+  const auto at_start = [&](std::string message, std::string hint) {
+    return Diagnostic{std::string(file), slice.first_line, 1, std::move(message), std::move(hint)};
+  };
+  if (slice.bytes.size() > kMaxDocumentBytes)
+    return at_start("this document is larger than 16 MiB", "split it into several documents");
+  if (auto fault = find_byte_fault(slice.bytes)) {
+    const auto at = position_of(slice.bytes, fault->offset, slice.first_line);
+    return Diagnostic{std::string(file), at.line, at.column, std::move(fault->message),
+                      std::move(fault->hint)};
+  }
+  if (slice.content == SliceContent::empty_document)
+    return at_start("an empty document is not allowed", "remove one of the --- lines around it");
+  if (slice.content == SliceContent::empty_file && !options.allow_empty_file)
+    return Diagnostic{std::string(file), 0, 0, "the file holds no document", ""};
+  return std::nullopt;
+}
+
+// Leaves room for the line that says how much was left out.
+void end_list(std::string_view file, const Slice& slice, std::size_t left,
+              std::vector<Diagnostic>& diagnostics) {
+  diagnostics.resize(std::min(diagnostics.size(), kMaxDiagnostics - 1));
+  diagnostics.push_back(
+      {std::string(file), slice.first_line, 1,
+       "too many faults: " + std::to_string(left) + " documents from here on were not read", ""});
+}
+
+}  // namespace
+
+Parsed parse_slices(std::string_view file, std::span<const Slice> slices, Options options) {
+  Parsed parsed;
+  DocumentReader reader(file, *parsed.arena, parsed.diagnostics, options);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const auto& slice = slices[i];
+    if (parsed.diagnostics.size() >= kMaxDiagnostics) {
+      end_list(file, slice, slices.size() - i, parsed.diagnostics);
+      break;
+    }
+    if (auto fault = find_early_fault(file, slice, options)) {
+      parsed.diagnostics.push_back(std::move(*fault));
+    } else if (slice.content == SliceContent::document) {
+      const auto first_fault = parsed.diagnostics.size();
+      if (auto document = reader.read(slice)) parsed.documents.push_back(*document);
+      std::stable_sort(parsed.diagnostics.begin() + static_cast<std::ptrdiff_t>(first_fault),
+                       parsed.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+                         return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+                       });
+    }
+  }
+  return parsed;
+}
+
+Parsed parse(std::string_view file, std::string_view bytes, Options options) {
+  const auto slices = split(bytes);
+  return parse_slices(file, slices, options);
+}
+
+}  // namespace datum::yaml

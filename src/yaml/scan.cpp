@@ -1,0 +1,67 @@
+#include "scan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "unicode.hpp"
+
+namespace datum::yaml {
+
+// Bytes that need no second look: printable ASCII, tab and newline.
+static constexpr auto make_plain_table() {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0x20; i < 0x7F; ++i) table[i] = true;
+  table['\t'] = table['\n'] = true;
+  return table;
+}
+
+static ByteFault describe_code_point(std::uint32_t value, std::size_t offset) {
+  if (value == '\r')
+    return {offset, "a carriage return is not allowed",
+            "save the file with Unix line ends (sed -i 's/\\r$//' FILE)"};
+  if (value == 0xFEFF)
+    return {offset, "a byte-order mark (U+FEFF) is not allowed",
+            "save the file as UTF-8 without a byte-order mark"};
+  if (value == 0x85 || value == 0x2028 || value == 0x2029)
+    return {offset, "the line separator " + code_point_name(value) + " is not allowed",
+            "end lines with a newline (U+000A) only"};
+  return {offset, "the control character " + code_point_name(value) + " is not allowed",
+          value == 0 ? "save the file as UTF-8" : ""};
+}
+
+static ByteFault describe_bad_byte(std::uint8_t byte, std::size_t offset) {
+  std::array<char, 8> hex{};
+  std::snprintf(hex.data(), hex.size(), "0x%02X", byte);
+  return {offset, std::string("the byte ") + hex.data() + " is not valid UTF-8 here",
+          "save the file as UTF-8"};
+}
+
+std::optional<ByteFault> find_byte_fault(std::string_view bytes) {
+  static constexpr auto kPlain = make_plain_table();
+  std::size_t at = 0;
+  while (true) {
+    while (at < bytes.size() && kPlain[static_cast<std::uint8_t>(bytes[at])]) ++at;
+    if (at == bytes.size()) return std::nullopt;
+    const auto point = decode(bytes.substr(at));
+    if (point.size == 0) return describe_bad_byte(static_cast<std::uint8_t>(bytes[at]), at);
+    if (is_control(point.value) || point.value == 0xFEFF || point.value == 0xFFFE ||
+        point.value == 0xFFFF)
+      return describe_code_point(point.value, at);
+    at += point.size;
+  }
+}
+
+Position position_of(std::string_view bytes, std::size_t offset, std::uint32_t first_line) {
+  const auto before = bytes.substr(0, offset);
+  const auto newlines = std::count(before.begin(), before.end(), '\n');
+  const auto line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
+  // Bytes before the fault are valid UTF-8, so that what does not continue begins a character.
+  const auto characters = std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<std::uint8_t>(c) & 0xC0) != 0x80;
+  });
+  return {first_line + static_cast<std::uint32_t>(newlines),
+          static_cast<std::uint32_t>(characters) + 1};
+}
+
+}  // namespace datum::yaml
