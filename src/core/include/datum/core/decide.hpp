@@ -35,17 +35,18 @@ struct StartPass {
   bool manifest_empty = false, manifest_final = false, foreign_manifest = false;
 };
 // One observation per resource of the pass's manifest, in any order. Appends ResourceObserved for
-// those whose digest differs from the last recorded one. `all` is the digest over all of them.
+// those whose digest differs from the last recorded one, in order of reference, and
+// ResourcesForgotten for those that no document declares any more.
 struct RecordObservations {
   std::vector<Observation> observations;
-  Digest all;
 };
-// Remembers plan digest and counts in the state: appends ObservationSummarized and PlanComputed
-// only if the plan is not empty and its digest differs from the last recorded one.
+// Appends ObservationSummarized and PlanComputed, but only if the plan is not empty and its digest
+// differs from the last recorded one; otherwise both are told by PassFinished.
 struct RecordPlan {
-  Digest digest;
+  Digest digest;  // zero when empty
   PlanCounts counts;
   bool empty = true;
+  Digest observations;  // digest over all observations of the pass
 };
 
 // The wave is about to run: its announcement (several records of bounded size if it is large).
@@ -95,13 +96,20 @@ struct RecordNotStarted {
   std::string reason;
 };
 
-// `condition` and `flags` are computed by decide from the state (status.hpp).
+// `condition`, `flags` and `counts` are computed by decide from the state (status.hpp). Refused
+// while an announced action has no end.
 struct FinishPass {
-  Digest observations;
+  Digest observations;  // digest over all observations of the pass
   WallNs now;
   BootNs mono;
-  std::uint32_t extra_flags = 0;
+  std::uint32_t extra_flags = 0;  // StatusFlag bits that are no facts of the store: degraded, …
+  Digest plan;                    // of this pass; zero when it was empty
+  PlanCounts planned;
+  std::uint32_t observed_only = 0;          // resources held in observe by policy or local list
+  std::uint32_t observed_only_drifted = 0;  // of these, drifted
 };
+// Refused while an announced action has no end: RecordRecovery comes first. `crash` and `reboot`
+// are told apart here, by the boot in which the pass began.
 struct InterruptPass {
   Interruption cause = Interruption::crash;
   std::string detail;
@@ -116,6 +124,7 @@ struct RecoveredAction {
 };
 struct RecordRecovery {
   std::vector<RecoveredAction> actions;
+  const model::Manifest* manifest = nullptr;  // of that pass, where known: for its notifications
 };
 
 struct SetHold {

@@ -101,133 +101,166 @@ struct Left {
 struct StoreCreated {
   Id128 store;
   std::string root, host, source, version;
+  bool operator==(const StoreCreated&) const = default;
 };
 struct StoreOpened {
   Id128 boot;
   std::string version;
   LastEnd last_end = LastEnd::created;
+  bool operator==(const StoreOpened&) const = default;
 };
 struct StoreClosed {
   std::string reason;
+  bool operator==(const StoreClosed&) const = default;
 };
 struct CorruptDetected {
   std::string moved_to, problem;
+  bool operator==(const CorruptDetected&) const = default;
 };
 struct StoreLossDetected {
   LossKind kind = LossKind::missing;
   std::vector<model::Target> last_known_owned;
+  bool operator==(const StoreLossDetected&) const = default;
 };
 struct StoreUnwritable {
   std::string problem;
   std::int32_t sys_errno = 0;
+  bool operator==(const StoreUnwritable&) const = default;
 };
 struct StoreWritableAgain {
   std::uint64_t dropped = 0;
+  bool operator==(const StoreWritableAgain&) const = default;
 };
 struct LevelRaised {
   std::uint32_t from = 0, to = 0;
   std::string backup;
+  bool operator==(const LevelRaised&) const = default;
 };
 struct CheckpointTaken {
   Seq through = 0;
   Digest state;
+  bool operator==(const CheckpointTaken&) const = default;
 };
 struct RecordsArchived {
   Seq from = 0, to = 0;
   std::string file;
   Digest head;
+  bool operator==(const RecordsArchived&) const = default;
 };
 struct ClockJumped {
   WallNs before, after;
+  bool operator==(const ClockJumped&) const = default;
 };
 // --- lifecycle
 struct LifecycleChanged {
   NodeLifecycle from = NodeLifecycle::unmanaged, to = NodeLifecycle::unmanaged;
   std::string cause;
   Actor actor;
+  bool operator==(const LifecycleChanged&) const = default;
 };
 struct ModeChanged {
   EffectiveMode from, to;
   Actor actor;
+  bool operator==(const ModeChanged&) const = default;
 };
 struct HoldSet {
   HoldOrigin origin = HoldOrigin::local;
   WallNs until;
   std::string reason;
   Actor actor;
+  bool operator==(const HoldSet&) const = default;
 };  // until 0: without end
 struct HoldLifted {
   HoldOrigin origin = HoldOrigin::local;
   Actor actor;
+  bool operator==(const HoldLifted&) const = default;
 };
 struct ConfigRejected {
   std::string file;
   std::uint32_t line = 0, column = 0;
   std::string problem;
+  bool operator==(const ConfigRejected&) const = default;
 };
 struct VersionConfirmed {
   std::string version;
   PassId pass = 0;
+  bool operator==(const VersionConfirmed&) const = default;
 };
 struct UpgradePending {
   std::string from, to;
+  bool operator==(const UpgradePending&) const = default;
 };
 struct RolledBack {
   std::string from, to, cause;
+  bool operator==(const RolledBack&) const = default;
 };
 struct VersionRefused {
   std::string version, reason;
+  bool operator==(const VersionRefused&) const = default;
 };
 // --- enrolment
 struct KeyCreated {
   Digest fingerprint;
+  bool operator==(const KeyCreated&) const = default;
 };
 struct EnrolmentRequested {
   std::string address, token_id;
   Digest profile;
   Actor actor;
+  bool operator==(const EnrolmentRequested&) const = default;
 };
 struct EnrolmentGranted {
   Id128 mesh;
   std::string node, serial;
   WallNs not_after;
   std::vector<std::string> labels;
+  bool operator==(const EnrolmentGranted&) const = default;
 };
 struct EnrolmentRefused {
   std::string reason, remedy;
+  bool operator==(const EnrolmentRefused&) const = default;
 };
 struct CertificateRenewed {
   std::string serial;
   WallNs not_after;
+  bool operator==(const CertificateRenewed&) const = default;
 };
 struct NodeRevoked {
   std::string reason;
+  bool operator==(const NodeRevoked&) const = default;
 };
 struct RetirementBegun {
   DeclarationId declaration;
+  bool operator==(const RetirementBegun&) const = default;
 };
 struct NodeRetired {
   std::string reason;
+  bool operator==(const NodeRetired&) const = default;
 };
 // --- declaration
 struct DeclarationReceived {
   DeclarationId declaration;
+  bool operator==(const DeclarationReceived&) const = default;
 };
 struct DeclarationStored {
   DeclarationId declaration;
   Provenance provenance;
+  bool operator==(const DeclarationStored&) const = default;
 };
 struct DeclarationAccepted {
   DeclarationId declaration;
   Provenance provenance;
   Actor actor;
+  bool operator==(const DeclarationAccepted&) const = default;
 };
 struct DeclarationRejected {
   DeclarationId declaration;
   std::string reason;
+  bool operator==(const DeclarationRejected&) const = default;
 };
 struct DeclarationSuperseded {
   DeclarationId declaration, by;
+  bool operator==(const DeclarationSuperseded&) const = default;
 };
 // --- pass. Every event below carries the pass it belongs to.
 struct PassStarted {
@@ -239,6 +272,7 @@ struct PassStarted {
   std::uint32_t resources = 0;
   std::uint32_t allowed_removals = 0;
   std::string version;
+  bool operator==(const PassStarted&) const = default;
 };
 struct ResourceObserved {
   PassId pass = 0;
@@ -251,16 +285,19 @@ struct ResourceObserved {
   Obstacle obstacle = Obstacle::none;
   Digest observation;
   Digest content;
+  bool operator==(const ResourceObserved&) const = default;
 };
 struct ObservationSummarized {
   PassId pass = 0;
   Counts counts;
   Digest observations;
+  bool operator==(const ObservationSummarized&) const = default;
 };
 struct PlanComputed {
   PassId pass = 0;
   Digest plan;
   PlanCounts counts;
+  bool operator==(const PlanComputed&) const = default;
 };  // the body is the blob `plan`
 struct PassFinished {
   PassId pass = 0;
@@ -269,18 +306,30 @@ struct PassFinished {
   Counts counts;
   PlanCounts planned;
   std::uint32_t succeeded = 0, failed = 0, blocked = 0, skipped = 0, not_started = 0;
-  Digest observations;           // digest over all observations
-  Digest plan;                   // zero when the plan was empty
-  std::int64_t duration_ns = 0;  // clock that counts suspend
+  std::uint32_t observed_only = 0;          // resources held in observe by policy or local list
+  std::uint32_t observed_only_drifted = 0;  // of these, drifted
+  Digest observations;                      // digest over all observations
+  Digest plan;                              // zero when the plan was empty
+  std::int64_t duration_ns = 0;             // clock that counts suspend
+  bool operator==(const PassFinished&) const = default;
 };
 struct PassInterrupted {
   PassId pass = 0;
   Interruption cause = Interruption::crash;
   std::string detail;
+  bool operator==(const PassInterrupted&) const = default;
 };
 struct PassResumed {
   PassId pass = 0;
   Actor actor;
+  bool operator==(const PassResumed&) const = default;
+};
+// Resources that no document of this pass declares any more: they leave the host's status. One pass
+// may need several records (a record is bounded). Ownership is another matter and not touched.
+struct ResourcesForgotten {
+  PassId pass = 0;
+  std::vector<model::Target> targets;
+  bool operator==(const ResourcesForgotten&) const = default;
 };
 // --- action
 struct AnnouncedAction {
@@ -289,6 +338,7 @@ struct AnnouncedAction {
   model::Target target;
   Found before = Found::absent;
   Digest old_content;  // blob that keeps it; zero if there is none or it is not kept
+  bool operator==(const AnnouncedAction&) const = default;
 };
 // One wave may be announced in several records of one commit (a record is bounded).
 struct ActionsAnnounced {
@@ -296,6 +346,7 @@ struct ActionsAnnounced {
   std::uint32_t wave = 0;
   Digest plan;
   std::vector<AnnouncedAction> actions;
+  bool operator==(const ActionsAnnounced&) const = default;
 };
 struct ActionSucceeded {
   PassId pass = 0;
@@ -308,6 +359,7 @@ struct ActionSucceeded {
   Left left;
   bool atomic = true;  // false: written in place
   std::int64_t duration_ns = 0;
+  bool operator==(const ActionSucceeded&) const = default;
 };
 struct ActionFailed {
   PassId pass = 0;
@@ -317,11 +369,14 @@ struct ActionFailed {
   ErrorCode error = ErrorCode::internal;
   std::string message, output;
   Seq same_as = 0;  // an identical failure recorded before; then message and output are empty
+  Digest failure;   // of (error, message): what makes two failures identical; zero if untold
+  bool operator==(const ActionFailed&) const = default;
 };
 struct ActionsNotStarted {
   PassId pass = 0;
   std::vector<std::uint32_t> ordinals;
   std::string reason;
+  bool operator==(const ActionsNotStarted&) const = default;
 };
 struct ActionBlocked {
   PassId pass = 0;
@@ -330,6 +385,7 @@ struct ActionBlocked {
   model::Reference reference;
   std::vector<model::Reference> by;
   std::string reason;
+  bool operator==(const ActionBlocked&) const = default;
 };
 struct ActionSkipped {
   PassId pass = 0;
@@ -337,29 +393,34 @@ struct ActionSkipped {
   model::Target target;
   model::Reference reference;
   std::string reason;
+  bool operator==(const ActionSkipped&) const = default;
 };
 struct ActionToolAdopted {
   PassId pass = 0;
   std::uint32_t ordinal = 0;
   std::string unit;
+  bool operator==(const ActionToolAdopted&) const = default;
 };
 struct ActionStillRunning {
   PassId pass = 0;
   std::uint32_t ordinal = 0;
   model::Target target;
   std::string unit;
+  bool operator==(const ActionStillRunning&) const = default;
 };
 struct ActionTimedOut {
   PassId pass = 0;
   std::uint32_t ordinal = 0;
   model::Target target;
   std::int64_t limit_ns = 0;
+  bool operator==(const ActionTimedOut&) const = default;
 };
 struct ActionQuarantined {
   PassId pass = 0;
   std::uint32_t ordinal = 0;
   model::Target target;
   std::uint32_t deaths = 0;
+  bool operator==(const ActionQuarantined&) const = default;
 };
 struct ActionRecovered {
   PassId pass = 0;
@@ -367,6 +428,7 @@ struct ActionRecovered {
   model::Target target;
   RecoveredOutcome outcome = RecoveredOutcome::untellable;
   Left left;
+  bool operator==(const ActionRecovered&) const = default;
 };
 // --- notification
 struct NotificationRaised {
@@ -374,25 +436,30 @@ struct NotificationRaised {
   model::Target unit;
   model::Reference service, by;
   bool restart = false;
+  bool operator==(const NotificationRaised&) const = default;
 };
 struct DeliveryStarted {
   model::Target unit;
   bool restart = false;
   std::string invocation;
+  bool operator==(const DeliveryStarted&) const = default;
 };
 struct NotificationDelivered {
   model::Target unit;
   bool restart = false;
   bool repeated = false;
+  bool operator==(const NotificationDelivered&) const = default;
 };
 struct DeliveryFailed {
   model::Target unit;
   bool restart = false;
   std::string message;
+  bool operator==(const DeliveryFailed&) const = default;
 };
 struct NotificationDropped {
   model::Target unit;
   std::string reason;
+  bool operator==(const NotificationDropped&) const = default;
 };
 // --- ownership
 struct OwnershipCreated {
@@ -401,6 +468,7 @@ struct OwnershipCreated {
   model::Reference reference;
   bool protect = false;
   std::vector<model::Target> requirements;
+  bool operator==(const OwnershipCreated&) const = default;
 };
 struct OwnershipAdopted {
   PassId pass = 0;
@@ -409,66 +477,85 @@ struct OwnershipAdopted {
   bool protect = false;
   std::vector<model::Target> requirements;
   Left left;
+  bool operator==(const OwnershipAdopted&) const = default;
 };
+// The record of an owned target follows its document: name, protection, requirements. `from` equals
+// `to` where only the latter two changed.
 struct OwnershipRenamed {
   PassId pass = 0;
   model::Target target;
   model::Reference from, to;
+  bool protect = false;
+  std::vector<model::Target> requirements;
+  bool operator==(const OwnershipRenamed&) const = default;
 };
 struct OwnershipReleased {
   PassId pass = 0;
   model::Target target;
   model::Reference reference;
   std::string reason;
+  bool operator==(const OwnershipReleased&) const = default;
 };
 struct OwnershipRemoved {
   PassId pass = 0;
   model::Target target;
   model::Reference reference;
+  bool operator==(const OwnershipRemoved&) const = default;
 };
 struct TargetOrphaned {
   model::Target target;
+  bool operator==(const TargetOrphaned&) const = default;
 };
 struct OldContentNotKept {
   PassId pass = 0;
   model::Target target;
   std::uint64_t size = 0;
   std::string reason;
+  bool operator==(const OldContentNotKept&) const = default;
 };
 // --- judgement
 struct TargetContested {
   model::Target target;
   std::uint32_t corrections = 0;
   WallNs since;
+  bool operator==(const TargetContested&) const = default;
 };
 struct TargetAcknowledged {
   model::Target target;
   Actor actor;
   std::string reason;
   WallNs until;
+  bool operator==(const TargetAcknowledged&) const = default;
 };
 struct PassReverted {
   PassId pass = 0, by = 0;
+  bool operator==(const PassReverted&) const = default;
 };
 struct TargetKept {
   model::Target target;
   std::uint64_t until_generation = 0;
+  bool operator==(const TargetKept&) const = default;
 };
 // --- link, reboot
 struct LinkUp {
   std::string address;
+  bool operator==(const LinkUp&) const = default;
 };
 struct LinkDown {
   std::string reason;
+  bool operator==(const LinkDown&) const = default;
 };
 struct LinkCoalesced {
   std::uint32_t pairs = 0;
+  bool operator==(const LinkCoalesced&) const = default;
 };
 struct RebootRequired {
   std::string by;
+  bool operator==(const RebootRequired&) const = default;
 };
 struct RebootSeen {
   Id128 boot;
+  bool operator==(const RebootSeen&) const = default;
 };
 
 // Numbers are stored in the envelope's `kind`. A new event gets the next number of its group.
@@ -513,6 +600,7 @@ enum class EventKind : std::uint16_t {
   pass_finished,
   pass_interrupted,
   pass_resumed,
+  resources_forgotten,
   actions_announced = 100,
   action_succeeded,
   action_failed,
@@ -556,13 +644,13 @@ using Event = std::variant<
     EnrolmentRefused, CertificateRenewed, NodeRevoked, RetirementBegun, NodeRetired,
     DeclarationReceived, DeclarationStored, DeclarationAccepted, DeclarationRejected,
     DeclarationSuperseded, PassStarted, ResourceObserved, ObservationSummarized, PlanComputed,
-    PassFinished, PassInterrupted, PassResumed, ActionsAnnounced, ActionSucceeded, ActionFailed,
-    ActionsNotStarted, ActionBlocked, ActionSkipped, ActionToolAdopted, ActionStillRunning,
-    ActionTimedOut, ActionQuarantined, ActionRecovered, NotificationRaised, DeliveryStarted,
-    NotificationDelivered, DeliveryFailed, NotificationDropped, OwnershipCreated, OwnershipAdopted,
-    OwnershipRenamed, OwnershipReleased, OwnershipRemoved, TargetOrphaned, OldContentNotKept,
-    TargetContested, TargetAcknowledged, PassReverted, TargetKept, LinkUp, LinkDown, LinkCoalesced,
-    RebootRequired, RebootSeen>;
+    PassFinished, PassInterrupted, PassResumed, ResourcesForgotten, ActionsAnnounced,
+    ActionSucceeded, ActionFailed, ActionsNotStarted, ActionBlocked, ActionSkipped,
+    ActionToolAdopted, ActionStillRunning, ActionTimedOut, ActionQuarantined, ActionRecovered,
+    NotificationRaised, DeliveryStarted, NotificationDelivered, DeliveryFailed, NotificationDropped,
+    OwnershipCreated, OwnershipAdopted, OwnershipRenamed, OwnershipReleased, OwnershipRemoved,
+    TargetOrphaned, OldContentNotKept, TargetContested, TargetAcknowledged, PassReverted,
+    TargetKept, LinkUp, LinkDown, LinkCoalesced, RebootRequired, RebootSeen>;
 
 [[nodiscard]] EventKind kind_of(const Event& event);
 [[nodiscard]] std::string_view to_string(EventKind kind);  // "passStarted", as in docs and JSON

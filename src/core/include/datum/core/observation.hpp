@@ -85,6 +85,7 @@ struct Observation {
   std::string obstacle_detail;
   std::string missing_parent;  // nearest folder of the target that does not exist; empty if it does
   std::vector<PurgeEntry> purge;  // sorted by name
+  std::uint32_t entries = 0;      // of a directory that is in the way: names in it; 0: not counted
   Identity identity;
   Digest content;  // of a regular file or a link's target, keyed if sensitive; zero otherwise
   std::uint64_t content_size = 0;
@@ -100,8 +101,9 @@ struct LeavingObservation {
   Found found = Found::unseen;
   Identity identity;
   Digest content;
-  std::string reason;  // unseen: why
-  bool empty = true;   // directories
+  std::string reason;         // unseen: why
+  bool empty = true;          // directories
+  std::uint32_t entries = 0;  // directories: names in it; 0 with `empty` false: not counted
   bool same_as_declared =
       false;  // (folder inode, name) is that of a target which is still declared
 };

@@ -42,10 +42,10 @@ struct Action {
   std::vector<FieldDrift> changes;
   std::vector<std::uint32_t> after;  // ordinals that must have succeeded first; ascending
   std::vector<model::Reference>
-      blocked_on;                  // required resources that are drifted, and only observed
-  bool repeatable = true;          // may share a wave
-  bool observe_only = false;       // by policy or by the local list
-  bool privileged = false;         // account or privilege change: stands first, marked
+      blocked_on;             // required resources that are drifted and only observed, or unknown
+  bool repeatable = true;     // may share a wave
+  bool observe_only = false;  // by policy or by the local list
+  bool privileged = false;    // account or privilege change: stands first, marked
   std::uint64_t staged_bytes = 0;  // new content
   std::string refusal;  // why it will fail, known beforehand: "type conflict: …", "brake: …"
   std::string note;     // for people: why it is released, what is in the way
@@ -58,6 +58,7 @@ struct PlannedNotification {
   model::Reference service;
   bool restart = false;  // else reload
   std::vector<model::Reference> by;
+  bool observe_only = false;  // of the Service: it stays pending
 };
 
 struct Brake {
@@ -119,7 +120,9 @@ struct WaveLimits {
 };
 // The next actions to run together: mutating, `waiting`, not refused, not blocked, not
 // observe-only, all of `after` succeeded; no two depend on each other by reference, notification or
-// parent folder. A non-repeatable action is alone. Empty when nothing is left that can run.
+// parent folder. A non-repeatable action is alone, but all packages that can run now go together,
+// as one transaction. Empty when nothing is left that can run. `phases` may be shorter than the
+// plan: what it does not reach is waiting.
 [[nodiscard]] std::vector<std::uint32_t> next_wave(const Plan& plan, std::span<const Phase> phases,
                                                    const WaveLimits& limits = {});
 

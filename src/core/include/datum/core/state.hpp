@@ -27,10 +27,8 @@ struct ResourceState {
   Found found = Found::unseen;
   Digest observation;    // digest of the last recorded observation
   Seq observed_at = 0;   // record that carried it (ResourceObserved or ActionSucceeded)
-  PassId seen_in = 0;    // last pass whose manifest had it
-  Seq failed_at = 0;     // first record of the failure that still stands, 0 if none
-  Digest failure;        // digest of (error, message); zero if none
-  bool blocked = false;  // in its last pass
+  PassId seen_in = 0;    // pass of that record
+  bool blocked = false;  // in the last pass that acted on it
   bool operator==(const ResourceState&) const = default;
 };
 
@@ -44,11 +42,20 @@ struct Owned {
   bool operator==(const Owned&) const = default;
 };
 
+// The failure of a target's action that still stands: a later identical one refers to the first.
+struct Failure {
+  Seq first = 0;    // record that tells it in full
+  PassId pass = 0;  // last pass in which it happened
+  Digest digest;    // of (error, message)
+  bool operator==(const Failure&) const = default;
+};
+
 struct PendingNotification {
   model::Reference service;
   bool restart = false;
   Seq raised_at = 0;     // first
   bool started = false;  // delivery announced and not ended
+  bool again = false;    // raised once more since that announcement: stays pending after it
   std::vector<model::Reference> by;
   bool operator==(const PendingNotification&) const = default;
 };
@@ -74,6 +81,8 @@ struct PassState {
   std::uint32_t waves = 0;
   std::uint32_t succeeded = 0, failed = 0, blocked = 0, skipped = 0, not_started = 0;
   std::map<std::uint32_t, AnnouncedState> open;  // announced, without an end
+  std::uint32_t wave_size = 0;                   // actions of the last wave
+  std::vector<Phase> phases;                     // by ordinal; what it does not reach is waiting
   bool operator==(const PassState&) const = default;
 };
 
@@ -128,7 +137,11 @@ struct State {
   std::map<model::Target, Acknowledgement> acknowledged;
   std::map<model::Target, std::uint64_t> kept;  // until generation
   std::map<model::Target, Contest> contests;
-  std::map<model::Target, std::uint32_t> quarantined;
+  std::map<model::Target, Failure> failures;
+  // Actions that were running when the process died: they run alone. Value: deaths in a wave of
+  // one.
+  std::map<model::Target, std::uint32_t> suspects;
+  std::map<model::Target, std::uint32_t> quarantined;  // with the number of deaths
   bool operator==(const State&) const = default;
 };
 

@@ -108,15 +108,22 @@ class [[nodiscard]] Wait {
     if (shared_) shared_->abandoned = true;
   }
 
-  Wait& operator co_await() & { return *this; }
+  // g++ 12 copies an awaiter that an operator returns by reference, so it returns a small one.
+  struct Awaiter {
+    Wait* wait;
+    bool await_ready() noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> handle) { return wait->suspend(handle); }
+    R await_resume() { return std::move(*wait->shared_->value); }
+  };
+  Awaiter operator co_await() & { return {this}; }
   template <class Never = void>
-  Wait& operator co_await() && {
+  Awaiter operator co_await() && {
     static_assert(!std::is_void_v<Never>, "name the wait first: auto w = ...; co_await w;");
-    return *this;
+    return {this};
   }
 
-  bool await_ready() noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> handle) {
+ private:
+  bool suspend(std::coroutine_handle<> handle) {
     DATUM_ASSERT(!shared_);
     shared_ = std::make_shared<Shared>();
     const auto shared = shared_;
@@ -130,9 +137,7 @@ class [[nodiscard]] Wait {
     shared->handle = handle;
     return true;
   }
-  R await_resume() { return std::move(*shared_->value); }
 
- private:
   struct Shared {
     std::coroutine_handle<> handle;  // set once the awaiting frame is suspended
     std::optional<R> value;

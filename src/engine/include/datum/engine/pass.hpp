@@ -1,0 +1,99 @@
+// One pass over one manifest: observe → diff → plan → (apply → verify), every step decided by core
+// and appended before its effect is let out. Observe and enforce are the same code up to the plan.
+// Runs on the loop; looks and acts on the pool; never touches the journal's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datum/core/decide.hpp"
+#include "datum/core/status.hpp"
+#include "datum/engine/store.hpp"
+#include "datum/loop/task.hpp"
+#include "datum/resource/observer.hpp"
+#include "datum/resource/wave.hpp"
+
+namespace datum::engine {
+
+// Asked to end a pass at the next boundary of a wave, with the words that are recorded.
+class StopRequest {
+ public:
+  void stop(std::string reason) { reason_ = std::move(reason); }
+  [[nodiscard]] bool stopped() const { return !reason_.empty(); }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+struct PassRequest {
+  model::ManifestPtr manifest;
+  std::shared_ptr<const ContentSource> content;  // of everything the manifest declares
+  core::Trigger trigger = core::Trigger::manual;
+  core::Actor actor;
+  core::DeclarationId declaration;
+  core::Provenance provenance;
+  std::string version;
+  bool foreign_manifest = false;  // not the accepted declaration
+  // Read at the start and again before each wave: configuration, hold, window.
+  std::function<core::ModeTerms()> read_terms;
+  std::vector<std::string> observe_globs;  // over references, from agent.yaml
+  core::RemovalLimits limits;
+  // Shown the plan before anything is applied; an error ends the pass there, nothing applied.
+  std::function<Status(const std::vector<core::Observation>&, const core::Plan&)> approve;
+  resource::CrashPoint crash_point;  // tests and the self-test only
+};
+
+struct Outcome {
+  core::Phase phase = core::Phase::waiting;
+  std::string message;  // why it failed, is blocked, was skipped
+  std::string output;
+};
+
+struct PassReport {
+  PassId pass = 0;  // 0 when nothing is recorded
+  core::EffectiveMode mode;
+  std::vector<core::Observation> observations;  // before anything was applied; sorted by reference
+  std::shared_ptr<const core::Plan> plan;
+  std::vector<Outcome> outcomes;  // by ordinal
+  core::HostStatus status;        // after the pass
+  std::string cut_short;          // why it ended before its plan did; empty if it did not
+};
+
+class Conductor {
+ public:
+  // All are borrowed for the life of this object. `store.blobs` may be null when history is
+  // volatile.
+  Conductor(loop::Loop& loop, Store& store, std::shared_ptr<resource::Machine> machine);
+
+  // Ends what a dead process left open: looks at each announced action, records what it sees,
+  // removes temp files (only in enforce), closes the pass as interrupted. Nothing to do: returns at
+  // once.
+  [[nodiscard]] loop::Task<Status> recover(core::ModeTerms terms);
+
+  // Refusals come as errors, and then nothing was observed. Once a pass has begun it always ends
+  // with a report, or with the error of a journal that could not be written.
+  [[nodiscard]] loop::Task<Result<PassReport>> run(PassRequest request);
+
+  [[nodiscard]] StopRequest& stop_request() { return stop_; }
+
+ private:
+  struct Running;
+  [[nodiscard]] loop::Task<Status> apply(Running& running);
+  [[nodiscard]] loop::Task<Status> run_wave(Running& running, std::vector<std::uint32_t> ordinals);
+  [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);
+  [[nodiscard]] loop::Task<Status> put_plan(Running& running);
+  [[nodiscard]] loop::Task<Status> durable();
+  [[nodiscard]] Status execute(Running& running, const core::Command& command);
+  [[nodiscard]] bool may_go_on(Running& running);
+
+  loop::Loop& loop_;
+  Store& store_;
+  std::shared_ptr<resource::Machine> machine_;
+  StopRequest stop_;
+};
+
+}  // namespace datum::engine

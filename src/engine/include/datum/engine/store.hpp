@@ -1,0 +1,37 @@
+// The store of a host, opened for writing: journal (through history), blobs, the key for digests of
+// sensitive content. One process holds it at a time. Knows where things lie in the folder; what
+// they mean is core's.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "datum/blobs/blob_store.hpp"
+#include "datum/history/history.hpp"
+#include "datum/loop/loop.hpp"
+#include "datum/os/files.hpp"
+
+namespace datum::engine {
+
+struct Store {
+  std::string folder;
+  std::unique_ptr<history::History> history;
+  std::unique_ptr<blobs::BlobStore> blobs;
+  Bytes sensitive_key;  // 32 bytes, made at creation, never exported
+};
+
+struct StoreBinding {
+  std::string root;  // the tree it acts on, "/" or --root
+  std::string host;
+  std::string source;   // "local", or a mesh
+  std::string version;  // of this program
+};
+
+// Opens or creates the store in `folder` and queues its `storeCreated`/`storeOpened` (not yet
+// durable when this returns: wait for it before acting). `busy` names the process that has it.
+// `refused` when it is bound to another root or host. A folder that had a journal once and has none
+// now is created anew.
+[[nodiscard]] Result<Store> open_store(loop::Loop& loop, os::Files& files,
+                                       const std::string& folder, const StoreBinding& binding);
+
+}  // namespace datum::engine

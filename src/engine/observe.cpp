@@ -1,0 +1,105 @@
+#include "observe.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace datum::engine {
+
+namespace {
+
+// A range of an index vector that one job works through.
+struct Slice {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+std::uint64_t weight_of(const model::Resource& resource) {
+  const auto* content = resource.content();
+  return content == nullptr ? 0 : content->size;
+}
+
+// Neighbours in the tree go into one job, so that they share folder descriptors.
+std::vector<std::size_t> by_target(const model::Manifest& manifest) {
+  std::vector<std::size_t> order(manifest.resources.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return manifest.resources[a]->target < manifest.resources[b]->target;
+  });
+  return order;
+}
+
+std::vector<Slice> slices_of(const model::Manifest& manifest,
+                             const std::vector<std::size_t>& order) {
+  std::vector<Slice> slices;
+  Slice slice;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    bytes += weight_of(*manifest.resources[order[i]]);
+    slice.end = i + 1;
+    if (slice.end - slice.begin >= kJobResources || bytes >= kJobBytes) {
+      slices.push_back(slice);
+      slice = {i + 1, i + 1};
+      bytes = 0;
+    }
+  }
+  if (slice.end > slice.begin) slices.push_back(slice);
+  return slices;
+}
+
+}  // namespace
+
+loop::Task<std::vector<core::Observation>> observe_all(loop::Loop& loop, Looking with) {
+  struct Shared {
+    Looking with;
+    std::vector<std::size_t> order;
+    std::vector<core::Observation> seen;  // by place in the manifest; each job writes its own
+  };
+  auto shared = std::make_shared<Shared>();
+  shared->with = std::move(with);
+  const auto& manifest = *shared->with.declared->manifest;
+  shared->order = by_target(manifest);
+  shared->seen.resize(manifest.resources.size());
+  std::vector<std::function<bool()>> jobs;
+  for (const auto slice : slices_of(manifest, shared->order))
+    jobs.emplace_back([shared, slice] {
+      resource::Observer observer(shared->with.machine, shared->with.declared);
+      const auto& resources = shared->with.declared->manifest->resources;
+      for (std::size_t i = slice.begin; i < slice.end; ++i) {
+        const std::size_t place = shared->order[i];
+        shared->seen[place] = observer.observe(*resources[place]);
+      }
+      return true;
+    });
+  const std::size_t at_once = std::max<std::size_t>(loop.pool().width() - 1, 1);
+  auto all = loop::run_all<bool>(loop.pool(), std::move(jobs), at_once);
+  co_await all;
+  co_return std::move(shared->seen);
+}
+
+std::vector<LeavingTarget> find_leaving(const core::State& state, const model::Manifest& manifest) {
+  std::set<model::Target> declared;
+  if (!state.owned.empty())
+    for (const auto& resource : manifest.resources) declared.insert(resource->target);
+  std::vector<LeavingTarget> leaving;
+  for (const auto& [target, owned] : state.owned)
+    if (!declared.contains(target)) leaving.push_back({target, owned});
+  return leaving;
+}
+
+loop::Task<std::vector<core::LeavingObservation>> observe_leaving(
+    loop::Loop& loop, Looking with, std::vector<LeavingTarget> targets) {
+  if (targets.empty()) co_return std::vector<core::LeavingObservation>{};
+  std::function<std::vector<core::LeavingObservation>()> work = [with, targets] {
+    resource::Observer observer(with.machine, with.declared);
+    std::vector<core::LeavingObservation> seen;
+    seen.reserve(targets.size());
+    for (const auto& leaving : targets)
+      seen.push_back(observer.observe_leaving(leaving.target, leaving.owned));
+    return seen;
+  };
+  auto wait = loop::run_on<std::vector<core::LeavingObservation>>(loop.pool(), std::move(work));
+  co_return co_await wait;
+}
+
+}  // namespace datum::engine

@@ -1,0 +1,227 @@
+// The steps of a pass in their order. What may happen is core's decision; here is only the order:
+// append, wait until durable where an effect follows, act, append.
+#include "datum/engine/pass.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "co_try.hpp"
+#include "datum/codec/plan.hpp"
+#include "datum/crypto/digest.hpp"
+#include "globs.hpp"
+#include "observe.hpp"
+#include "running.hpp"
+
+namespace datum::engine {
+
+Conductor::Conductor(loop::Loop& loop, Store& store, std::shared_ptr<resource::Machine> machine)
+    : loop_(loop), store_(store), machine_(std::move(machine)) {}
+
+Status Conductor::execute(Running& running, const core::Command& command) {
+  DATUM_ASSIGN(const auto executed, store_.history->execute(command));
+  fold_outcomes(executed.events, running.phases, running.report.outcomes);
+  return {};
+}
+
+loop::Task<Status> Conductor::durable() {
+  auto& history = *store_.history;
+  std::function<void(std::function<void(Status)>)> begin =
+      [&history, seq = history.state().seq](std::function<void(Status)> resume) {
+        history.when_durable(seq, std::move(resume));
+      };
+  auto wait = loop::wait_for<Status>(std::move(begin));
+  co_return co_await wait;
+}
+
+static core::StartPass start_command(const PassRequest& request, const core::EffectiveMode& mode) {
+  core::StartPass start;
+  start.started.trigger = request.trigger;
+  start.started.actor = request.actor;
+  start.started.mode = mode;
+  start.started.declaration = request.declaration;
+  start.started.declaration.manifest = request.manifest->digest;
+  start.started.provenance = request.provenance;
+  start.started.resources = static_cast<std::uint32_t>(request.manifest->resources.size());
+  start.started.allowed_removals = request.limits.allowed;
+  start.started.version = request.version;
+  start.manifest_empty = request.manifest->resources.empty();
+  start.manifest_final = request.manifest->final;
+  start.foreign_manifest = request.foreign_manifest;
+  return start;
+}
+
+// The plan's body lies in the blob store before the event that names it is queued.
+loop::Task<Status> Conductor::put_plan(Running& running) {
+  if (running.report.plan->empty()) co_return Status{};
+  std::function<Result<Digest>()> work = [plan = running.report.plan, blobs = store_.blobs.get(),
+                                          last = store_.history->state().last_plan] {
+    const auto bytes = codec::encode_plan(*plan);
+    const auto digest = crypto::sha256(bytes);
+    if (blobs == nullptr || digest == last) return Result<Digest>(digest);
+    if (auto put = blobs->put(bytes); !put) return Result<Digest>(fail(std::move(put).error()));
+    if (auto synced = blobs->sync(); !synced)
+      return Result<Digest>(fail(std::move(synced).error()));
+    return Result<Digest>(digest);
+  };
+  auto wait = loop::run_on<Result<Digest>>(loop_.pool(), std::move(work));
+  auto digest = co_await wait;
+  if (!digest) co_return fail(std::move(digest).error().context("store the plan"));
+  running.plan_digest = *digest;
+  co_return Status{};
+}
+
+loop::Task<Status> Conductor::observe_and_plan(Running& running) {
+  auto& request = running.request;
+  auto observing = observe_all(loop_, running.looking);
+  running.report.observations = co_await observing;
+  auto& observations = running.report.observations;
+  running.observations = resource::digest_observations(observations);
+  DATUM_CO_TRY(execute(running, core::RecordObservations{observations, running.observations}));
+
+  auto targets = find_leaving(store_.history->state(), *request.manifest);
+  auto leaving_task = observe_leaving(loop_, running.looking, std::move(targets));
+  const auto leaving = co_await leaving_task;
+  core::PlanInput input;
+  input.manifest = request.manifest.get();
+  input.observations = observations;
+  input.leaving = leaving;
+  input.state = &store_.history->state();
+  input.observe_list = match_references(*request.manifest, request.observe_globs);
+  input.limits = request.limits;
+  running.report.plan = std::make_shared<const core::Plan>(core::compute_plan(input));
+  running.phases.assign(running.report.plan->actions.size(), core::Phase::waiting);
+  running.report.outcomes.resize(running.phases.size());
+  auto putting = put_plan(running);
+  DATUM_CO_TRY(co_await putting);
+  const core::RecordPlan record{running.plan_digest, running.report.plan->counts,
+                                running.report.plan->empty()};
+  co_return execute(running, record);
+}
+
+bool Conductor::may_go_on(Running& running) {
+  if (stop_.stopped()) {
+    running.report.cut_short = stop_.reason();
+    return false;
+  }
+  const auto mode = core::host_mode(running.request.read_terms());
+  if (mode.mode == core::Mode::enforce) return true;
+  running.report.cut_short = "the mode is observe now: " + mode.reason;
+  return false;
+}
+
+loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32_t> ordinals) {
+  const auto& plan = running.report.plan;
+  resource::WaveOptions options;
+  options.store = store_.history->state().store;
+  options.pass = running.report.pass;
+  options.crash_point = running.request.crash_point;
+  auto wave = std::make_shared<resource::FileWave>(machine_, running.looking.declared, plan,
+                                                   ordinals, std::move(options));
+  std::function<Result<std::vector<resource::Prepared>>()> prepare =
+      [wave, blobs = store_.blobs.get()]() -> Result<std::vector<resource::Prepared>> {
+    DATUM_TRY(wave->prove_space());
+    return wave->keep_old(*blobs);
+  };
+  auto preparing = loop::run_on<Result<std::vector<resource::Prepared>>>(loop_.pool(), prepare);
+  auto prepared = co_await preparing;
+  if (!prepared) co_return fail(std::move(prepared).error());
+
+  core::AnnounceWave announce;
+  announce.plan = running.plan_digest;
+  for (const auto& one : *prepared) {
+    const auto& action = plan->actions[one.ordinal];
+    announce.actions.push_back(
+        {one.ordinal, action.kind, action.target, one.before, one.old_content});
+  }
+  DATUM_CO_TRY(execute(running, announce));
+  auto waiting = durable();
+  DATUM_CO_TRY(co_await waiting);
+
+  std::function<std::vector<core::ActionResult>()> act = [wave] { return wave->run(); };
+  auto acting = loop::run_on<std::vector<core::ActionResult>>(loop_.pool(), std::move(act));
+  core::RecordResults record;
+  record.results = co_await acting;
+  record.plan = plan;
+  record.manifest = running.request.manifest.get();
+  record.now = loop_.clock().wall_now();
+  co_return execute(running, record);
+}
+
+static std::vector<Digest> failure_digests(const core::Plan& plan) {
+  std::vector<Digest> digests;
+  digests.reserve(plan.actions.size());
+  for (const auto& action : plan.actions)
+    digests.push_back(action.refusal.empty() ? Digest{} : crypto::sha256(as_bytes(action.refusal)));
+  return digests;
+}
+
+loop::Task<Status> Conductor::apply(Running& running) {
+  const auto& plan = running.report.plan;
+  const auto* manifest = running.request.manifest.get();
+  DATUM_CO_TRY(execute(running, core::RecordRefusals{plan, failure_digests(*plan)}));
+  if (!may_go_on(running)) co_return Status{};
+  DATUM_CO_TRY(
+      execute(running, core::RecordOwnership{plan, manifest, running.report.observations}));
+  for (;;) {
+    auto ordinals = core::next_wave(*plan, running.phases);
+    if (ordinals.empty()) break;
+    if (!may_go_on(running)) break;
+    auto wave = run_wave(running, std::move(ordinals));
+    auto ran = co_await wave;
+    if (ran) continue;
+    if (!store_.history->healthy()) co_return ran;
+    // The disk has no room, or the old content could not be kept: nothing of this wave was begun,
+    // and nothing further is; what is known is recorded.
+    running.report.cut_short = ran.error().message();
+    break;
+  }
+  std::vector<std::uint32_t> left;
+  for (std::uint32_t i = 0; i < running.phases.size(); ++i)
+    if (running.phases[i] == core::Phase::waiting && core::is_mutating(plan->actions[i].kind) &&
+        !plan->actions[i].observe_only)
+      left.push_back(i);
+  if (left.empty()) co_return Status{};
+  if (running.report.cut_short.empty())
+    running.report.cut_short = "what they depend on did not succeed";
+  co_return execute(running, core::RecordNotStarted{left, running.report.cut_short});
+}
+
+loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
+  Running running;
+  running.request = std::move(request);
+  running.report.mode = core::host_mode(running.request.read_terms());
+  running.looking.machine = machine_;
+  running.looking.declared =
+      std::make_shared<const resource::Declared>(resource::make_declared(running.request.manifest));
+  auto& history = *store_.history;
+
+  DATUM_CO_TRY(execute(running, start_command(running.request, running.report.mode)));
+  running.report.pass = history.state().pass->id;
+  auto planning = observe_and_plan(running);
+  auto planned = co_await planning;
+  if (planned && running.request.approve)
+    planned = running.request.approve(running.report.observations, *running.report.plan);
+  if (planned && running.report.mode.mode == core::Mode::enforce) {
+    auto applying = apply(running);
+    planned = co_await applying;
+  }
+  if (!planned) {
+    if (!history.healthy()) co_return fail(std::move(planned).error());
+    auto why = std::move(planned).error();
+    DATUM_CO_TRY(execute(running, core::InterruptPass{core::Interruption::stop, why.message()}));
+    auto waiting = durable();
+    DATUM_CO_TRY(co_await waiting);
+    co_return fail(std::move(why));
+  }
+  core::FinishPass finish;
+  finish.observations = running.observations;
+  finish.now = loop_.clock().wall_now();
+  finish.mono = loop_.clock().boot_now();
+  DATUM_CO_TRY(execute(running, finish));
+  auto waiting = durable();
+  DATUM_CO_TRY(co_await waiting);
+  running.report.status = core::compute_status(history.state(), {finish.now});
+  co_return std::move(running.report);
+}
+
+}  // namespace datum::engine

@@ -1,0 +1,45 @@
+// After a death in mid-pass: look first, record what was seen, remove what lies about, close the
+// pass. The next pass plans afresh; what took effect is converged there and is not repeated.
+#include "co_try.hpp"
+#include "datum/engine/pass.hpp"
+#include "running.hpp"
+
+namespace datum::engine {
+
+static std::vector<core::RecoveredAction> look(const resource::Machine& machine, const Id128& store,
+                                               const core::PassState& pass, bool enforce) {
+  const resource::Declared nothing_declared{std::make_shared<const model::Manifest>(), {}};
+  std::vector<core::RecoveredAction> seen;
+  seen.reserve(pass.open.size());
+  for (const auto& [ordinal, action] : pass.open)
+    seen.push_back(
+        resource::recover_action(machine, nothing_declared, store, pass.id, action, enforce));
+  return seen;
+}
+
+loop::Task<Status> Conductor::recover(core::ModeTerms terms) {
+  auto& history = *store_.history;
+  if (!history.state().pass) co_return Status{};
+  const bool enforce = core::host_mode(terms).mode == core::Mode::enforce;
+  // The opening record of this process is durable before anything is touched.
+  auto opened = durable();
+  DATUM_CO_TRY(co_await opened);
+  const bool rebooted = history.state().pass->boot != loop_.clock().boot_id();
+  std::function<std::vector<core::RecoveredAction>()> work =
+      [machine = machine_, store = history.state().store, pass = *history.state().pass, enforce] {
+        return look(*machine, store, pass, enforce);
+      };
+  auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
+  core::RecordRecovery record;
+  record.actions = co_await looking;
+  Running none;
+  DATUM_CO_TRY(execute(none, record));
+  const core::InterruptPass interrupt{
+      rebooted ? core::Interruption::reboot : core::Interruption::crash,
+      std::to_string(record.actions.size()) + " actions were announced and had no end"};
+  DATUM_CO_TRY(execute(none, interrupt));
+  auto waiting = durable();
+  co_return co_await waiting;
+}
+
+}  // namespace datum::engine

@@ -1,0 +1,25 @@
+// What one pass carries from step to step. Internal to engine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "datum/engine/pass.hpp"
+#include "observe.hpp"
+
+namespace datum::engine {
+
+struct Conductor::Running {
+  PassRequest request;
+  PassReport report;
+  Looking looking;
+  Digest observations;  // digest over all of them
+  Digest plan_digest;   // zero when the plan is empty
+  std::vector<core::Phase> phases;
+};
+
+// Phases and messages of actions, as the events tell them.
+void fold_outcomes(const std::vector<core::Event>& events, std::vector<core::Phase>& phases,
+                   std::vector<Outcome>& outcomes);
+
+}  // namespace datum::engine

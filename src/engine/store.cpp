@@ -1,0 +1,73 @@
+// Opening a store: folder, journal, blobs and key, each made durable before the next one rests on
+// it.
+#include "datum/engine/store.hpp"
+
+#include <cstdint>
+
+#include "datum/crypto/digest.hpp"
+#include "datum/history/open.hpp"
+
+namespace datum::engine {
+
+namespace {
+constexpr std::size_t kKeySize = 32;
+constexpr std::string_view kKeyName = "key";
+
+Result<Bytes> read_key(os::Files& files, const os::Handle& folder) {
+  DATUM_ASSIGN(const auto file, files.open_file(folder, kKeyName, os::Access::read));
+  Bytes key(kKeySize + 1);
+  DATUM_ASSIGN(const auto size, files.read(file, key));
+  if (size != kKeySize)
+    return fail(ErrorCode::corrupt, "key: " + std::to_string(size) + " bytes where " +
+                                        std::to_string(kKeySize) + " were expected");
+  key.resize(kKeySize);
+  return key;
+}
+
+// Written beside and renamed: a key that exists is whole.
+Result<Bytes> make_key(os::Files& files, const os::Handle& folder) {
+  constexpr std::string_view kPart = "key.part";
+  Bytes key(kKeySize);
+  crypto::fill_random(key);
+  auto file = files.create_file(folder, kPart);
+  if (!file && file.error().code() == ErrorCode::already_exists) {
+    DATUM_TRY(files.remove_file(folder, kPart));
+    file = files.create_file(folder, kPart);
+  }
+  if (!file) return fail(std::move(file).error());
+  DATUM_TRY(files.write(*file, key));
+  DATUM_TRY(files.sync(*file));
+  DATUM_TRY(files.rename(folder, kPart, folder, kKeyName, true));
+  DATUM_TRY(files.sync(folder));
+  return key;
+}
+
+Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder) {
+  DATUM_ASSIGN(const auto handle, files.open_root(folder));
+  auto key = read_key(files, handle);
+  if (key || key.error().code() != ErrorCode::not_found) return key;
+  return make_key(files, handle);
+}
+}  // namespace
+
+Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& folder,
+                         const StoreBinding& binding) {
+  Store store;
+  store.folder = folder;
+  DATUM_ASSIGN(store.history, history::open_history(loop, folder));
+  auto& history = *store.history;
+  if (history.state().store.empty()) {
+    const core::CreateStore create{crypto::random_id(), binding.root, binding.host, binding.source,
+                                   binding.version};
+    DATUM_TRY(history.execute(create));
+  }
+  const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};
+  DATUM_TRY(history.execute(open));
+  auto key = read_or_make_key(files, folder);
+  if (!key) return fail(std::move(key).error().context(folder));
+  store.sensitive_key = std::move(*key);
+  DATUM_ASSIGN(store.blobs, blobs::open_blobs(files, folder, false));
+  return store;
+}
+
+}  // namespace datum::engine
