@@ -7,7 +7,7 @@ namespace {
 
 struct Fold {
   std::vector<core::Phase>& phases;
-  std::vector<Outcome>& outcomes;
+  std::vector<core::Outcome>& outcomes;
 
   void set(std::uint32_t ordinal, core::Phase phase, const std::string& message,
            const std::string& output = {}) const {
@@ -40,7 +40,7 @@ struct Fold {
 }  // namespace
 
 void fold_outcomes(const std::vector<core::Event>& events, std::vector<core::Phase>& phases,
-                   std::vector<Outcome>& outcomes) {
+                   std::vector<core::Outcome>& outcomes) {
   const Fold fold{phases, outcomes};
   for (const auto& event : events) std::visit(fold, event);
 }

@@ -20,6 +20,6 @@ struct Conductor::Running {
 
 // Phases and messages of actions, as the events tell them.
 void fold_outcomes(const std::vector<core::Event>& events, std::vector<core::Phase>& phases,
-                   std::vector<Outcome>& outcomes);
+                   std::vector<core::Outcome>& outcomes);
 
 }  // namespace datum::engine

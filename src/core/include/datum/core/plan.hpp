@@ -113,6 +113,13 @@ enum class Phase : std::uint8_t {
   not_started = 6,
 };
 
+// What became of one action of a pass, for reports.
+struct Outcome {
+  Phase phase = Phase::waiting;
+  std::string message;  // why it failed, is blocked, was skipped or not begun
+  std::string output;   // of a tool or validator, bounded and redacted
+};
+
 // Limits of a wave, measured so that it ends within 30 s on a slow disk (design §5).
 struct WaveLimits {
   std::uint32_t actions = 2048;

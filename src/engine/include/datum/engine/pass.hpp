@@ -47,18 +47,12 @@ struct PassRequest {
   resource::CrashPoint crash_point;  // tests and the self-test only
 };
 
-struct Outcome {
-  core::Phase phase = core::Phase::waiting;
-  std::string message;  // why it failed, is blocked, was skipped
-  std::string output;
-};
-
 struct PassReport {
   PassId pass = 0;  // 0 when nothing is recorded
   core::EffectiveMode mode;
   std::vector<core::Observation> observations;  // before anything was applied; sorted by reference
   std::shared_ptr<const core::Plan> plan;
-  std::vector<Outcome> outcomes;  // by ordinal
+  std::vector<core::Outcome> outcomes;  // by ordinal
   core::HostStatus status;        // after the pass
   std::string cut_short;          // why it ended before its plan did; empty if it did not
 };
