@@ -144,13 +144,20 @@ std::string quote_value(std::string_view line, std::size_t at) {
   return std::string(trim(text));
 }
 
+static bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
 std::size_t byte_of_column(std::string_view line, std::size_t column) {
   std::size_t at = 0;
   for (; at < line.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(line[at]) & 0xC0U) != 0x80U;
-    if (begins && column-- == 0) break;
+    if (begins_character(line[at]) && column-- == 0) break;
   }
   return at;
+}
+
+std::size_t character_count(std::string_view line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), begins_character));
 }
 
 }  // namespace datum::yaml

@@ -23,4 +23,7 @@ namespace datum::yaml {
 // Byte offset of the character `column` (from 0) of `line`, at most its size.
 [[nodiscard]] std::size_t byte_of_column(std::string_view line, std::size_t column);
 
+// Code points of `line`, which is valid UTF-8.
+[[nodiscard]] std::size_t character_count(std::string_view line);
+
 }  // namespace datum::yaml

@@ -85,6 +85,7 @@ std::string shown(std::string_view key) {
 std::optional<Document> DocumentReader::read(const Slice& slice) {
   bytes_ = slice.bytes;
   first_line_ = slice.first_line;
+  line_count_ = std::max(1U, slice.line_count);
   events_ = 0;
   faults_ = 0;
   has_document_ = false;
@@ -282,18 +283,21 @@ void DocumentReader::report_complaint(const yaml_parser_t& parser) {
                               {parser.context_mark.line, parser.context_mark.column},
                               open_flow},
                              bytes_);
-  report({first_line_ + static_cast<std::uint32_t>(found.mark.line),
-          static_cast<std::uint32_t>(found.mark.column) + 1},
-         found.message, found.hint);
+  report(position(found.mark), found.message, found.hint);
 }
 
 void DocumentReader::report(Position at, std::string message, std::string hint) {
   if (++faults_ > kMaxFaultsPerDocument) return;
+  if (hint.size() > kMaxHintBytes) hint.clear();
   diagnostics_.push_back(
       {std::string(file_), at.line, at.column, std::move(message), std::move(hint)});
 }
 
-Position DocumentReader::position(const yaml_mark_t& mark) const {
+Position DocumentReader::position(Mark mark) const {
+  if (mark.line >= line_count_) {
+    mark.line = line_count_ - 1U;
+    mark.column = character_count(line_text(bytes_, mark.line));
+  }
   return {first_line_ + static_cast<std::uint32_t>(mark.line),
           static_cast<std::uint32_t>(mark.column) + 1};
 }

@@ -19,6 +19,9 @@ namespace datum::yaml {
 // not push the others out of the list.
 inline constexpr std::size_t kMaxFaultsPerDocument = 10;
 
+// A corrected line longer than this helps nobody, and a line may be as long as a document.
+inline constexpr std::size_t kMaxHintBytes = 512;
+
 class DocumentReader {
  public:
   // All is borrowed for the reader's life. Nodes go into `arena`.
@@ -54,7 +57,12 @@ class DocumentReader {
   void check_duplicates(std::span<const Entry> entries);
   void report_complaint(const yaml_parser_t& parser);
   void report(Position at, std::string message, std::string hint = {});
-  [[nodiscard]] Position position(const yaml_mark_t& mark) const;
+  // In the file. libyaml puts what is missing at the end of a document on a line after the last;
+  // here it stands at the end of the last one.
+  [[nodiscard]] Position position(Mark mark) const;
+  [[nodiscard]] Position position(const yaml_mark_t& mark) const {
+    return position(Mark{mark.line, mark.column});
+  }
 
   std::string_view file_;
   Arena& arena_;
@@ -63,6 +71,7 @@ class DocumentReader {
 
   std::string_view bytes_;  // of the slice
   std::uint32_t first_line_ = 1;
+  std::uint32_t line_count_ = 1;
   std::uint32_t events_ = 0;
   std::size_t faults_ = 0;
   bool has_document_ = false;

@@ -76,13 +76,8 @@ std::size_t line_count(std::string_view slice) {
 std::optional<Explanation> explain_line(const Complaint& complaint, const Mark& mark,
                                         std::string_view slice) {
   const auto line = line_text(slice, mark.line);
-  if (const auto at = find_bare_braces(line)) {
-    const auto before = line.substr(0, *at);
-    const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    });
-    return explain_braces({mark.line, static_cast<std::size_t>(characters)}, slice);
-  }
+  if (const auto at = find_bare_braces(line))
+    return explain_braces({mark.line, character_count(line.substr(0, *at))}, slice);
   const auto first = line.find_first_not_of(" \t");
   if (first != std::string_view::npos && line[first] == ':' && mark.column == first)
     return Explanation{mark, "a key is missing before ':'", ""};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "corrected_line.hpp"
 #include "unicode.hpp"
 
 namespace datum::yaml {
@@ -56,12 +57,9 @@ Position position_of(std::string_view bytes, std::size_t offset, std::uint32_t f
   const auto before = bytes.substr(0, offset);
   const auto newlines = std::count(before.begin(), before.end(), '\n');
   const auto line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
-  // Bytes before the fault are valid UTF-8, so that what does not continue begins a character.
-  const auto characters = std::count_if(line.begin(), line.end(), [](char c) {
-    return (static_cast<std::uint8_t>(c) & 0xC0) != 0x80;
-  });
+  // Bytes before the fault are valid UTF-8.
   return {first_line + static_cast<std::uint32_t>(newlines),
-          static_cast<std::uint32_t>(characters) + 1};
+          static_cast<std::uint32_t>(character_count(line)) + 1};
 }
 
 }  // namespace datum::yaml

@@ -49,7 +49,7 @@ class Splitter {
   }
 
   void finish_slice() {
-    slices_.push_back({bytes_.substr(begin_, at_ - begin_), first_line_,
+    slices_.push_back({bytes_.substr(begin_, at_ - begin_), first_line_, line_ - first_line_,
                        blank_ ? SliceContent::empty_document : SliceContent::document});
   }
 

@@ -136,6 +136,7 @@ enum class SliceContent : std::uint8_t {
 struct Slice {
   std::string_view bytes;        // borrowed; begins with its `---` line, if it has one
   std::uint32_t first_line = 1;  // of the file, from 1
+  std::uint32_t line_count = 1;  // a last line without newline counts
   SliceContent content = SliceContent::document;
 };
 // At every `---` in column 0. The slices follow one another and cover all bytes.
