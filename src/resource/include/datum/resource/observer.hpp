@@ -1,9 +1,11 @@
-// Looks at declared resources and at targets that left the declaration. Only reads: the set of files it
-// opens is the same in both modes. An Observer holds a cache of folder descriptors, belongs to one
-// thread at a time and is made anew for every job; everything it takes is shared and constant.
+// Looks at declared resources and at targets that left the declaration. Only reads: the set of
+// files it opens is the same in both modes. An Observer holds a cache of folder descriptors and a
+// read buffer, belongs to one thread at a time and is made anew for every job; everything it takes
+// is shared and constant.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,31 +24,44 @@ namespace datum::resource {
 // What every job of a pass needs and none changes. Shared by pointer; thread-safe because constant.
 struct Machine {
   os::Files* files = nullptr;
-  const os::Handle* root = nullptr;   // directory that stands for "/"
-  std::string root_path;              // "/" or --root
+  const os::Handle* root = nullptr;  // directory that stands for "/"
+  std::string root_path;             // "/" or --root
   os::Accounts* accounts = nullptr;
   const ContentSource* content = nullptr;  // declared content by digest
   std::uint32_t trusted_uid = 0;
-  Bytes sensitive_key;                // per store; digests of sensitive content are HMACs under it
-  std::vector<os::FileStat> own_files;  // (device, inode) of Datum's own folders and binaries
+  // Per store. Digests of sensitive content are HMACs under it; with an empty key they are left
+  // out.
+  Bytes sensitive_key;
+  // Datum's own folders and binaries (device and inode count): they and all below them are refused.
+  std::vector<os::FileStat> own_files;
   loop::StopFlag stop;
 };
 
 // What the pass declares, for questions that concern several resources.
 struct Declared {
   model::ManifestPtr manifest;
-  // Every declared path and every ancestor of one, sorted: entries that a purge must not touch.
+  // Every declared path, every path that a provider writes, and every ancestor of one, sorted:
+  // entries that a purge must not touch.
   std::vector<std::string> paths;
+  // Places in `paths`, sorted by last component: finds the paths that may name the same thing
+  // through another folder.
+  std::vector<std::uint32_t> by_name;
+  // By place in `paths`: the target of a resource itself, not only an ancestor of one.
+  std::vector<bool> is_target;
+  // What Datum owned when the pass began and what it left there. A target that is not among them is
+  // met for the first time: `onConflict` concerns it.
+  std::map<model::Target, core::Left> owned;
 };
-[[nodiscard]] Declared make_declared(model::ManifestPtr manifest);
+[[nodiscard]] Declared make_declared(model::ManifestPtr manifest,
+                                     const std::map<model::Target, core::Owned>& owned = {});
 
 class Observer {
  public:
   Observer(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared);
   ~Observer();
 
-  // Never fails: what cannot be looked at is `unknown` with its reason; a type without a provider here
-  // is `skipped` with its reason.
+  // Never fails: what cannot be looked at is `unknown` with its reason; a type without a provider
+  // here is `skipped` with its reason.
   [[nodiscard]] core::Observation observe(const model::Resource& resource);
   // A target that Datum owns and that left the declaration.
   [[nodiscard]] core::LeavingObservation observe_leaving(const model::Target& target,

@@ -1,8 +1,9 @@
-// One wave of file actions (File, Directory, Symlink, purge, removals) in the order of design §5: prove
-// space → keep old content (blobs durable) → [announcement, by the engine] → stage all temp files → sync
-// → rename all → sync each touched folder once → observe again. Each step is one call that blocks and
-// belongs on a pool thread; the engine appends to the journal between them. The steps only go forward.
-// Temp names are derived from store, pass and ordinal, so that recovery can find and remove them.
+// One wave of file actions (File, Directory, Symlink, purge, removals) in the order of design §5:
+// prove space → keep old content (blobs durable) → [announcement, by the engine] → stage all temp
+// files → sync → rename all → sync each touched folder once → observe again. Each step is one call
+// that blocks and belongs on a pool thread; the engine appends to the journal between them. The
+// steps only go forward. Temp names are derived from store, pass and ordinal, so that recovery can
+// find and remove them.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +18,25 @@
 
 namespace datum::resource {
 
-// Points at which a test or the self-test may end the process or inject a failure: called with a name
+// Points at which a test or the self-test may end the process or inject a failure: called with a
+// name
 // ("stage", "rename", …) and the ordinal, before and after each step. Passed down, never global.
 using CrashPoint = std::function<void(const char* point, std::uint32_t ordinal)>;
 
 struct WaveOptions {
   Id128 store;
   PassId pass = 0;
-  std::uint32_t file_sync_threshold = 64;  // above it one sync per file system, where errors are reported
-  CrashPoint crash_point;                  // empty in the service
+  std::uint32_t file_sync_threshold =
+      64;                  // above it one sync per file system, where errors are reported
+  CrashPoint crash_point;  // empty in the service
 };
 
 // What was seen and kept before the announcement.
 struct Prepared {
   std::uint32_t ordinal = 0;
   core::Found before = core::Found::absent;
-  Digest old_content;          // blob; zero if there is none or it is not kept
-  bool not_kept = false;       // too large, or the limit for all is reached
+  Digest old_content;     // blob; zero if there is none or it is not kept
+  bool not_kept = false;  // too large, or the limit for all is reached
   std::uint64_t old_size = 0;
   std::string not_kept_reason;
 };
@@ -49,8 +52,9 @@ class FileWave {
   [[nodiscard]] Status prove_space();
   // Old content of regular files into `store`, which is synced before this returns.
   [[nodiscard]] Result<std::vector<Prepared>> keep_old(blobs::BlobStore& store);
-  // After the announcement is durable. Never fails as a whole: each action has its own result. An object
-  // that is not the observed one any more makes the action `skipped`; nothing of it is touched.
+  // After the announcement is durable. Never fails as a whole: each action has its own result. An
+  // object that is not the observed one any more makes the action `skipped`; nothing of it is
+  // touched.
   [[nodiscard]] std::vector<core::ActionResult> run();
 
  private:
@@ -61,8 +65,9 @@ class FileWave {
 // Name of the temp file of an action: begins with ".datum-", at most 60 bytes.
 [[nodiscard]] std::string temp_name(const Id128& store, PassId pass, std::uint32_t ordinal);
 
-// After a crash: looks at the target of an announced action, says whether it took effect, and removes its
-// temp file if it is still there (the only thing it changes; `enforce` false leaves it and says so).
+// After a crash: looks at the target of an announced action, says whether it took effect, and
+// removes its temp file if it is still there (the only thing it changes; `enforce` false leaves it
+// and says so).
 [[nodiscard]] core::RecoveredAction recover_action(const Machine& machine, const Declared& declared,
                                                    const Id128& store, PassId pass,
                                                    const core::AnnouncedState& action,

@@ -1,0 +1,14 @@
+// The resource type Directory.
+#pragma once
+
+#include "../provider.hpp"
+
+namespace datum::resource {
+
+class DirectoryProvider final : public Provider {
+ public:
+  void observe(Sight& sight, const model::Resource& resource,
+               core::Observation& seen) const override;
+};
+
+}  // namespace datum::resource

@@ -1,0 +1,121 @@
+// Looking at a Directory: its own metadata, and under `purge` the entries that nothing declares.
+#include <algorithm>
+
+#include "../path_facts.hpp"
+#include "directory_provider.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+using model::Field;
+
+// A folder that is purged has configuration in it, not data; more entries than this are a mistake
+// in the declaration, and each would be an action of the plan.
+constexpr std::size_t kMaxPurgeEntries = 65'536;
+
+// Whether a declared path runs through this entry, by its spelling below the declared folder.
+bool is_spelled(const Declared& declared, const std::string& folder, const std::string& name) {
+  const auto path = (folder == "/" ? std::string() : folder) + "/" + name;
+  return std::binary_search(declared.paths.begin(), declared.paths.end(), path);
+}
+
+// A folder is never entered, only asked whether it is empty.
+void judge_folder(Sight& sight, const os::Location& where, bool purge_directories,
+                  core::PurgeEntry& entry) {
+  if (!purge_directories) {
+    entry.removable = false;
+    entry.is_drift = false;
+    entry.reason = "a folder, and purgeDirectories is not set";
+    return;
+  }
+  auto folder = sight.files().open_directory(where.folder->handle, where.name, os::Follow::no);
+  const auto inside = folder ? sight.files().list(*folder)
+                             : Result<std::vector<os::DirectoryEntry>>(fail(folder.error()));
+  if (inside && inside->empty()) return;
+  entry.removable = false;
+  entry.reason = inside ? "a folder that is not empty" : inside.error().message();
+}
+
+Status add_entry(Sight& sight, const os::Location& where, bool purge_directories,
+                 core::Observation& seen) {
+  DATUM_ASSIGN(const auto stat, sight.find(where));
+  if (!stat) return {};
+  core::PurgeEntry entry{where.name, found_of(stat->type), identity_of(*stat), true, true, {}};
+  if (sight.is_own(where, stat)) {
+    entry.removable = false;
+    entry.is_drift = false;
+    entry.reason = "it belongs to Datum itself";
+  } else if (stat->mount_root) {
+    entry.removable = false;
+    entry.reason = "a mount point";
+  } else if (stat->type == os::FileType::directory) {
+    judge_folder(sight, where, purge_directories, entry);
+  }
+  seen.purge.push_back(std::move(entry));
+  return {};
+}
+
+Status list_undeclared(Sight& sight, const model::Resource& resource, const os::Location& where,
+                       core::Observation& seen) {
+  // The walk opens the folder itself as the folder of a name below it.
+  DATUM_ASSIGN(auto inside, sight.walker().locate(resource.target.name + "/entry"));
+  DATUM_ASSIGN(const auto here, sight.files().stat(inside.folder->handle));
+  if (here.device != seen.identity.device || here.inode != seen.identity.inode)
+    return fail(ErrorCode::conflict, where.name + ": changed while it was looked at");
+  DATUM_ASSIGN(auto entries, sight.files().list(inside.folder->handle));
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (auto& one : entries) {
+    if (is_spelled(sight.declared(), resource.target.name, one.name)) continue;
+    inside.name = std::move(one.name);
+    if (sight.is_declared(inside, true)) continue;
+    if (seen.purge.size() == kMaxPurgeEntries)
+      return fail(ErrorCode::limit_exceeded, "more than 65,536 undeclared entries");
+    DATUM_TRY(add_entry(sight, inside, resource.flag(Field::purge_directories), seen));
+  }
+  return {};
+}
+
+void observe_absent(Sight& sight, const os::Location& where, const os::FileStat& stat,
+                    core::Observation& seen) {
+  add_state_drift(seen, true);
+  if (stat.type != os::FileType::directory)
+    return add_type_drift(seen, os::FileType::directory, stat.type);
+  if (stat.mount_root)
+    return add_obstacle(seen, core::Obstacle::mount_point, "target is a mount point");
+  auto folder = sight.files().open_directory(where.folder->handle, where.name, os::Follow::no);
+  if (!folder) return set_unknown(seen, "cannot be looked at", folder.error());
+  const auto inside = sight.files().list(*folder);
+  if (!inside) return set_unknown(seen, "cannot be listed", inside.error());
+  if (!inside->empty())
+    add_obstacle(seen, core::Obstacle::not_empty,
+                 "the folder has " + std::to_string(inside->size()) +
+                     (inside->size() == 1 ? " entry" : " entries"));
+}
+
+}  // namespace
+
+void DirectoryProvider::observe(Sight& sight, const model::Resource& resource,
+                                core::Observation& seen) const {
+  const auto where = reach(sight, resource, seen);
+  if (!where) return;
+  const auto stat = sight.find(*where);
+  if (!stat) return set_unknown(seen, "cannot be looked at", stat.error());
+  if (!accept(sight, *where, *stat, seen)) return;
+  if (!*stat) {
+    if (!resource.absent()) add_state_drift(seen, false);
+    return;
+  }
+  if (resource.absent()) return observe_absent(sight, *where, **stat, seen);
+  if ((*stat)->type != os::FileType::directory) {
+    add_type_drift(seen, os::FileType::directory, (*stat)->type);
+    return record_owned_content(sight, *where, **stat, seen);
+  }
+  add_metadata_drifts(sight, resource, **stat, seen);
+  if (!resource.flag(Field::purge)) return;
+  const auto listed = list_undeclared(sight, resource, *where, seen);
+  if (!listed) set_unknown(seen, "cannot be purged", listed.error());
+}
+
+}  // namespace datum::resource

@@ -1,0 +1,14 @@
+// The resource type File.
+#pragma once
+
+#include "../provider.hpp"
+
+namespace datum::resource {
+
+class FileProvider final : public Provider {
+ public:
+  void observe(Sight& sight, const model::Resource& resource,
+               core::Observation& seen) const override;
+};
+
+}  // namespace datum::resource

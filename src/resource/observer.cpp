@@ -1,0 +1,124 @@
+// From a declared resource, or one that left, to what is there.
+#include "datum/resource/observer.hpp"
+
+#include "file/file_facts.hpp"
+#include "observation_digest.hpp"
+#include "path_facts.hpp"
+#include "provider.hpp"
+
+namespace datum::resource {
+
+struct Observer::Impl {
+  Sight sight;
+};
+
+Observer::Observer(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared)
+    : impl_(std::make_unique<Impl>(Impl{Sight(std::move(machine), std::move(declared))})) {}
+Observer::~Observer() = default;
+
+namespace {
+
+std::string skip_reason(const Machine& machine, model::ResourceType type) {
+  if (machine.root_path != "/") return "not under --root";
+  return "no provider for " + std::string(model::to_string(type)) + " in this version";
+}
+
+bool has_drift(const core::Observation& seen) {
+  if (!seen.drifts.empty()) return true;
+  for (const auto& entry : seen.purge)
+    if (entry.is_drift) return true;
+  return false;
+}
+
+}  // namespace
+
+core::Observation Observer::observe(const model::Resource& resource) {
+  core::Observation seen;
+  seen.reference = resource.reference;
+  seen.target = resource.target;
+  const auto* provider = find_provider(resource.reference.type);
+  if (provider == nullptr) {
+    seen.condition = core::Condition::skipped;
+    seen.reason = skip_reason(impl_->sight.machine(), resource.reference.type);
+  } else {
+    provider->observe(impl_->sight, resource, seen);
+    if (seen.found != core::Found::unseen)
+      seen.condition = has_drift(seen) ? core::Condition::drifted : core::Condition::converged;
+  }
+  seen.digest = digest_observation(seen);
+  return seen;
+}
+
+namespace {
+
+// Digest in the form in which ownership remembers it: keyed if it was, or is, sensitive.
+Digest as_remembered(const Sight& sight, const Digest& plain, std::uint32_t mode,
+                     const core::Owned& owned) {
+  const auto keyed = sight.keyed(plain);
+  if (keyed == owned.left.content || denies_others(mode)) return keyed;
+  return plain;
+}
+
+Status look_inside(Sight& sight, const os::Location& where, const os::FileStat& stat,
+                   const core::Owned& owned, core::LeavingObservation& seen) {
+  auto& files = sight.files();
+  if (stat.type == os::FileType::symlink) {
+    DATUM_ASSIGN(seen.content, hash_link(sight, where));
+  } else if (stat.type == os::FileType::directory) {
+    DATUM_ASSIGN(const auto folder,
+                 files.open_directory(where.folder->handle, where.name, os::Follow::no));
+    DATUM_ASSIGN(const auto entries, files.list(folder));
+    seen.empty = entries.empty();
+  } else if (stat.type == os::FileType::regular) {
+    DATUM_ASSIGN(const auto opened,
+                 files.open_file_with_stat(where.folder->handle, where.name, os::Access::read));
+    DATUM_ASSIGN(const auto hashed, sight.hash(opened.handle, opened.stat.size));
+    seen.identity = identity_of(opened.stat);
+    seen.content = as_remembered(sight, hashed.plain, opened.stat.mode, owned);
+  }
+  return {};
+}
+
+Status look_at_leaving(Sight& sight, const core::Owned& owned, core::LeavingObservation& seen) {
+  auto where = sight.walker().locate(seen.target.name);
+  if (!where && (where.error().code() == ErrorCode::not_found ||
+                 where.error().code() == ErrorCode::not_directory)) {
+    seen.found = core::Found::absent;
+    return {};
+  }
+  if (!where) return fail(std::move(where).error());
+  DATUM_ASSIGN(const auto stat, sight.find(*where));
+  if (sight.is_own(*where, stat))
+    return fail(ErrorCode::refused, "it belongs to Datum itself; not touched");
+  seen.same_as_declared = sight.is_declared(*where, false);
+  if (!stat) {
+    seen.found = core::Found::absent;
+    return {};
+  }
+  seen.identity = identity_of(*stat);
+  DATUM_TRY(look_inside(sight, *where, *stat, owned, seen));
+  seen.found = found_of(stat->type);
+  return {};
+}
+
+}  // namespace
+
+core::LeavingObservation Observer::observe_leaving(const model::Target& target,
+                                                   const core::Owned& owned) {
+  core::LeavingObservation seen;
+  seen.target = target;
+  if (target.family != model::TargetFamily::path) {
+    seen.reason =
+        "no provider for a " + std::string(model::to_string(target.family)) + " in this version";
+    return seen;
+  }
+  const auto looked = look_at_leaving(impl_->sight, owned, seen);
+  if (!looked) {
+    seen.found = core::Found::unseen;
+    seen.content = {};
+    seen.reason = looked.error().message();
+  }
+  return seen;
+}
+
+}  // namespace datum::resource

@@ -1,0 +1,109 @@
+// Presence, type and metadata of things that have a path.
+#include "path_facts.hpp"
+
+#include "datum/crypto/digest.hpp"
+#include "show.hpp"
+
+namespace datum::resource {
+
+void set_unknown(core::Observation& seen, std::string reason) {
+  seen.condition = core::Condition::unknown;
+  seen.found = core::Found::unseen;
+  seen.drifts.clear();
+  seen.purge.clear();
+  seen.content = {};
+  seen.content_size = 0;
+  seen.reason = std::move(reason);
+}
+
+void set_unknown(core::Observation& seen, std::string_view what, const Error& error) {
+  set_unknown(seen, std::string(what) + ": " + error.message());
+}
+
+void add_drift(core::Observation& seen, std::string_view field, std::string desired,
+               std::string observed) {
+  seen.drifts.push_back({std::string(field), std::move(desired), std::move(observed)});
+}
+
+void add_state_drift(core::Observation& seen, bool declared_absent) {
+  add_drift(seen, "state", declared_absent ? "absent" : "present",
+            declared_absent ? "present" : "absent");
+}
+
+void add_type_drift(core::Observation& seen, os::FileType declared, os::FileType found) {
+  add_drift(seen, "type", std::string(to_string(declared)), std::string(to_string(found)));
+}
+
+void add_obstacle(core::Observation& seen, core::Obstacle obstacle, std::string detail) {
+  if (seen.obstacle != core::Obstacle::none) return;
+  seen.obstacle = obstacle;
+  seen.obstacle_detail = std::move(detail);
+}
+
+std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
+                                  core::Observation& seen) {
+  const auto& path = resource.target.name;
+  auto where = sight.walker().locate(path);
+  if (where) return std::move(*where);
+  const auto code = where.error().code();
+  if (code != ErrorCode::not_found && code != ErrorCode::not_directory) {
+    set_unknown(seen, "not looked at and not touched", where.error());
+    return std::nullopt;
+  }
+  seen.found = core::Found::absent;
+  if (resource.absent()) return std::nullopt;
+  const auto slash = path.rfind('/');
+  seen.missing_parent = path.substr(0, slash == 0 ? 1 : slash);
+  add_state_drift(seen, false);
+  return std::nullopt;
+}
+
+bool accept(Sight& sight, const os::Location& where, const std::optional<os::FileStat>& stat,
+            core::Observation& seen) {
+  if (sight.is_own(where, stat)) {
+    set_unknown(seen, "refused: it belongs to Datum itself; not touched");
+    return false;
+  }
+  seen.found = stat ? found_of(stat->type) : core::Found::absent;
+  if (stat) seen.identity = identity_of(*stat);
+  return true;
+}
+
+void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os::FileStat& stat,
+                         core::Observation& seen) {
+  auto& accounts = *sight.machine().accounts;
+  const auto owner = resource.text(model::Field::owner);
+  if (!owner.empty() && accounts.find_uid(owner) != stat.uid)
+    add_drift(seen, "owner", shown(owner), shown(accounts.user_name(stat.uid)));
+  const auto group = resource.text(model::Field::group);
+  if (!group.empty() && accounts.find_gid(group) != stat.gid)
+    add_drift(seen, "group", shown(group), shown(accounts.group_name(stat.gid)));
+  const auto mode = resource.text(model::Field::mode);
+  if (!mode.empty() && model::mode_bits(mode) != stat.mode)
+    add_drift(seen, "mode", std::string(mode), shown_mode(stat.mode));
+}
+
+Result<Digest> hash_link(const Sight& sight, const os::Location& where) {
+  DATUM_ASSIGN(const auto text, sight.files().read_symlink(where.folder->handle, where.name));
+  return crypto::sha256(as_bytes(text));
+}
+
+void record_owned_content(Sight& sight, const os::Location& where, const os::FileStat& stat,
+                          core::Observation& seen) {
+  if (!sight.declared().owned.contains(seen.target)) return;
+  if (stat.type == os::FileType::symlink) {
+    if (const auto digest = hash_link(sight, where)) seen.content = *digest;
+    return;
+  }
+  if (stat.type != os::FileType::regular) return;
+  auto opened =
+      sight.files().open_file_with_stat(where.folder->handle, where.name, os::Access::read);
+  if (!opened) return;
+  const auto hashed = sight.hash(opened->handle, opened->stat.size);
+  if (!hashed) return;
+  seen.sensitive = seen.sensitive || (opened->stat.mode & 0004U) == 0;
+  seen.content = seen.sensitive ? sight.keyed(hashed->plain) : hashed->plain;
+  if (!seen.sensitive) seen.content_size = hashed->size;
+}
+
+}  // namespace datum::resource

@@ -1,0 +1,38 @@
+// What File, Directory and Symlink observe alike: the way to the target, presence, type, owner,
+// group and mode.
+#pragma once
+
+#include "sight.hpp"
+
+namespace datum::resource {
+
+// The target's folder and name. Nothing if the question is settled without looking further: `seen`
+// then says why (a parent is missing, a link that may not be followed, Datum's own file).
+[[nodiscard]] std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
+                                                core::Observation& seen);
+// Refuses Datum's own files; otherwise records what lies there and which object it is. False if
+// nothing more is to be said.
+[[nodiscard]] bool accept(Sight& sight, const os::Location& where,
+                          const std::optional<os::FileStat>& stat, core::Observation& seen);
+void set_unknown(core::Observation& seen, std::string reason);
+void set_unknown(core::Observation& seen, std::string_view what, const Error& error);
+
+void add_drift(core::Observation& seen, std::string_view field, std::string desired,
+               std::string observed);
+// `state`: declared present, nothing there; or declared absent, something there.
+void add_state_drift(core::Observation& seen, bool declared_absent);
+void add_type_drift(core::Observation& seen, os::FileType declared, os::FileType found);
+// `owner`, `group`, `mode`, those that are declared.
+void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os::FileStat& stat,
+                         core::Observation& seen);
+// Sets the obstacle if there is none yet.
+void add_obstacle(core::Observation& seen, core::Obstacle obstacle, std::string detail);
+
+// Of a thing of another type that Datum may replace if it is still as Datum left it: its content,
+// so that it can be told.
+void record_owned_content(Sight& sight, const os::Location& where, const os::FileStat& stat,
+                          core::Observation& seen);
+// Digest of a link's target text.
+[[nodiscard]] Result<Digest> hash_link(const Sight& sight, const os::Location& where);
+
+}  // namespace datum::resource

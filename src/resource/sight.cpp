@@ -1,0 +1,123 @@
+// Walk, hashing and the questions about Datum's own and about declared names.
+#include "sight.hpp"
+
+#include <algorithm>
+
+#include "datum/crypto/digest.hpp"
+
+namespace datum::resource {
+
+core::Found found_of(os::FileType type) {
+  switch (type) {
+    case os::FileType::regular:
+      return core::Found::file;
+    case os::FileType::directory:
+      return core::Found::directory;
+    case os::FileType::symlink:
+      return core::Found::symlink;
+    default:
+      return core::Found::special;
+  }
+}
+
+core::Identity identity_of(const os::FileStat& stat) {
+  return {stat.device, stat.inode, stat.size, stat.ctime_ns};
+}
+
+bool is_same_object(const os::FileStat& stat, core::Found found, const core::Identity& identity) {
+  if (found_of(stat.type) != found) return false;
+  if (found == core::Found::directory)
+    return stat.device == identity.device && stat.inode == identity.inode;
+  return identity_of(stat) == identity;
+}
+
+Sight::Sight(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared)
+    : machine_(std::move(machine)),
+      declared_(std::move(declared)),
+      walker_(*machine_->files, *machine_->root, machine_->trusted_uid) {}
+
+MutableByteView Sight::buffer() {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kReadSize);
+  return {buffer_.get(), kReadSize};
+}
+
+Result<std::optional<os::FileStat>> Sight::find(const os::Location& where) const {
+  auto stat = files().stat_at(where.folder->handle, where.name);
+  if (stat) return std::optional<os::FileStat>(*stat);
+  if (stat.error().code() == ErrorCode::not_found) return std::optional<os::FileStat>();
+  return fail(std::move(stat).error());
+}
+
+Result<Sight::Hashed> Sight::hash(const os::Handle& file, std::uint64_t expected) {
+  crypto::Sha256 sha;
+  Hashed hashed;
+  const auto room = buffer();
+  // A size of 0 proves nothing: files of /proc and /sys have content all the same.
+  while (hashed.size < expected || expected == 0) {
+    if (machine_->stop.stopped()) return fail(ErrorCode::cancelled, "stopped while it was read");
+    DATUM_ASSIGN(const auto count, files().read(file, room));
+    if (count == 0) break;
+    sha.update(room.first(count));
+    hashed.size += count;
+  }
+  hashed.plain = sha.finish();
+  return hashed;
+}
+
+Digest Sight::keyed(const Digest& plain) const {
+  if (machine_->sensitive_key.empty()) return {};
+  return crypto::hmac_sha256(machine_->sensitive_key, plain.view());
+}
+
+static bool names_own(const Machine& machine, std::uint64_t device, std::uint64_t inode) {
+  return std::any_of(
+      machine.own_files.begin(), machine.own_files.end(),
+      [&](const os::FileStat& own) { return own.device == device && own.inode == inode; });
+}
+
+// The folder itself or one above it.
+bool Sight::is_own_folder(const os::Folder& folder) {
+  const auto key = std::make_pair(folder.device, folder.inode);
+  if (const auto known = own_folders_.find(key); known != own_folders_.end()) return known->second;
+  bool own = names_own(*machine_, folder.device, folder.inode);
+  if (!own && folder.real_path != "/") {
+    const auto above = walker_.locate(folder.real_path);
+    own = above && is_own_folder(*above->folder);
+  }
+  own_folders_.emplace(key, own);
+  return own;
+}
+
+bool Sight::is_own(const os::Location& where, const std::optional<os::FileStat>& stat) {
+  if (machine_->own_files.empty()) return false;
+  if (stat && names_own(*machine_, stat->device, stat->inode)) return true;
+  return is_own_folder(*where.folder);
+}
+
+static std::string_view last_component(const std::string& path) {
+  return std::string_view(path).substr(path.rfind('/') + 1);
+}
+
+bool Sight::is_declared(const os::Location& where, bool ancestors) {
+  const auto& paths = declared_->paths;
+  const auto& order = declared_->by_name;
+  const std::string_view name = where.name;
+  auto at = std::lower_bound(
+      order.begin(), order.end(), name,
+      [&](std::uint32_t place, std::string_view n) { return last_component(paths[place]) < n; });
+  for (; at != order.end() && last_component(paths[*at]) == name; ++at) {
+    if (!ancestors && !declared_->is_target[*at]) continue;
+    const auto other = walker_.locate(paths[*at]);
+    if (!other) {
+      const auto code = other.error().code();
+      if (code == ErrorCode::not_found || code == ErrorCode::not_directory) continue;
+      return true;
+    }
+    if (other->folder->device == where.folder->device &&
+        other->folder->inode == where.folder->inode)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace datum::resource

@@ -1,0 +1,14 @@
+// The resource type Symlink.
+#pragma once
+
+#include "../provider.hpp"
+
+namespace datum::resource {
+
+class SymlinkProvider final : public Provider {
+ public:
+  void observe(Sight& sight, const model::Resource& resource,
+               core::Observation& seen) const override;
+};
+
+}  // namespace datum::resource
