@@ -144,10 +144,37 @@ struct Acknowledge {
   WallNs until;
 };
 
+// Notifications. A delivery is announced before the unit is asked and ends with what came of it.
+// Refused if nothing is pending for the unit.
+struct StartDelivery {
+  model::Target unit;
+  std::string invocation;  // of the unit before the call, to tell later whether it took effect
+};
+struct RecordDelivery {
+  model::Target unit;
+  bool restart = false;        // what was done: a restart serves a pending reload too
+  bool repeated = false;       // the unit cannot tell whether an earlier one took effect
+  std::optional<Error> error;  // failed: it stays pending
+};
+struct DropNotification {
+  model::Target unit;
+  std::string reason;
+};
+// Only observed until that generation is accepted; 0 lifts it.
+struct KeepTarget {
+  model::Target target;
+  std::uint64_t until_generation = 0;
+};
+// `--retry`: a quarantined action may run again, alone. Refused if it is not quarantined.
+struct LiftQuarantine {
+  model::Target target;
+};
+
 using Command =
     std::variant<CreateStore, OpenStore, CloseStore, StartPass, RecordObservations, RecordPlan,
                  AnnounceWave, RecordResults, RecordOwnership, RecordRefusals, RecordNotStarted,
-                 FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge>;
+                 FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge,
+                 StartDelivery, RecordDelivery, DropNotification, KeepTarget, LiftQuarantine>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -415,6 +415,7 @@ struct ActionTimedOut {
   std::int64_t limit_ns = 0;
   bool operator==(const ActionTimedOut&) const = default;
 };
+// `deaths` 0: lifted by a person.
 struct ActionQuarantined {
   PassId pass = 0;
   std::uint32_t ordinal = 0;
@@ -531,6 +532,7 @@ struct PassReverted {
   PassId pass = 0, by = 0;
   bool operator==(const PassReverted&) const = default;
 };
+// `until_generation` 0: lifted.
 struct TargetKept {
   model::Target target;
   std::uint64_t until_generation = 0;
