@@ -50,6 +50,15 @@ Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder) {
 }
 }  // namespace
 
+Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder) {
+  auto handle = files.open_root(folder);
+  auto key = handle ? read_key(files, *handle) : Result<Bytes>(fail(std::move(handle).error()));
+  if (key || key.error().code() != ErrorCode::not_found) return key;
+  Bytes random(kKeySize);
+  crypto::fill_random(random);
+  return random;
+}
+
 Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& folder,
                          const StoreBinding& binding) {
   Store store;

@@ -53,8 +53,8 @@ struct PassReport {
   std::vector<core::Observation> observations;  // before anything was applied; sorted by reference
   std::shared_ptr<const core::Plan> plan;
   std::vector<core::Outcome> outcomes;  // by ordinal
-  core::HostStatus status;        // after the pass
-  std::string cut_short;          // why it ended before its plan did; empty if it did not
+  core::HostStatus status;              // after the pass
+  std::string cut_short;                // why it ended before its plan did; empty if it did not
 };
 
 class Conductor {

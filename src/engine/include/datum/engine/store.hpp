@@ -34,4 +34,8 @@ struct StoreBinding {
 [[nodiscard]] Result<Store> open_store(loop::Loop& loop, os::Files& files,
                                        const std::string& folder, const StoreBinding& binding);
 
+// The store's key, for a pass that records nothing; random (and then of use for this pass only)
+// where there is no store.
+[[nodiscard]] Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder);
+
 }  // namespace datum::engine

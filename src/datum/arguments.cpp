@@ -1,0 +1,230 @@
+// The table of commands and flags. The only file that includes CLI11; its exceptions end here.
+#include "arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iostream>
+
+#include "datum_version.hpp"
+
+namespace datum::program {
+
+namespace {
+
+// Builds one sub-command: each `with_…` adds a group of flags that several verbs share.
+class Command {
+ public:
+  Command(CLI::App& parent, Arguments& arguments, Verb verb, const std::string& name,
+          const std::string& summary)
+      : app_(*parent.add_subcommand(name, summary)), arguments_(arguments) {
+    app_.callback([&arguments, verb, name] {
+      arguments.verb = verb;
+      arguments.command_line = "datum " + name;
+    });
+  }
+
+  Command& with_fleet(bool required) {
+    auto* option =
+        app_.add_option("--fleet", arguments_.fleet, "folder of the desired-state documents");
+    option->type_name("DIR");
+    if (required) option->required();
+    return with_host().with_profile();
+  }
+  Command& with_host() {
+    app_.add_option("--host", arguments_.host, "host in the fleet (default: this machine's name)")
+        ->type_name("NAME");
+    return *this;
+  }
+  Command& with_profile() {
+    app_.add_option("--profile", arguments_.profile, "facts of the machine, as a YAML mapping")
+        ->type_name("FILE");
+    return *this;
+  }
+  Command& with_manifest() {
+    app_.add_option("--manifest", arguments_.manifest, "compiled manifest, instead of --fleet")
+        ->type_name("FILE")
+        ->excludes(app_.get_option("--fleet"));
+    return *this;
+  }
+  Command& with_machine() {
+    app_.add_option("--root", arguments_.root, "act inside this tree")->type_name("DIR");
+    app_.add_option("--config", arguments_.config,
+                    "configuration (default: etc/datum under the root)")
+        ->type_name("DIR");
+    return with_state();
+  }
+  Command& with_state() {
+    app_.add_option("--state", arguments_.state, "store (default: var/lib/datum under the root)")
+        ->type_name("DIR");
+    return *this;
+  }
+  Command& with_json() {
+    app_.add_flag("--json", arguments_.json, "print JSON");
+    return *this;
+  }
+  Command& with_report() {
+    app_.add_flag("--all", arguments_.all, "fold nothing");
+    app_.add_option_function<std::string>(
+            "--colour", [this](const std::string& value) { set_colour(value); },
+            "auto, always or never (default: auto)")
+        ->type_name("WHEN")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
+    return with_json();
+  }
+  Command& with_removals() {
+    app_.add_option("--allow-removals", arguments_.allow_removals,
+                    "let this pass remove up to N targets that left the declaration")
+        ->type_name("N");
+    app_.add_flag("--final", arguments_.final, "accept an empty manifest");
+    return *this;
+  }
+  Command& with_journal() {
+    app_.add_option("--journal", arguments_.journal,
+                    "read this copy or export instead of the store")
+        ->type_name("PATH");
+    return with_state();
+  }
+  [[nodiscard]] CLI::App& app() { return app_; }
+
+ private:
+  void set_colour(const std::string& value) {
+    arguments_.colour = value == "always"  ? Colour::always
+                        : value == "never" ? Colour::never
+                                           : Colour::automatic;
+  }
+
+  CLI::App& app_;
+  Arguments& arguments_;
+};
+
+// Keeps the builders alive as long as the parser: their callbacks refer to them.
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+Command& add(Commands& commands, CLI::App& parent, Arguments& arguments, Verb verb,
+             const std::string& name, const std::string& summary) {
+  commands.push_back(std::make_unique<Command>(parent, arguments, verb, name, summary));
+  return *commands.back();
+}
+
+void add_fleet_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
+  auto& init =
+      add(commands, app, arguments, Verb::init, "init", "write a small fleet into an empty folder");
+  init.app().add_option("DIR", arguments.folder, "the folder")->required();
+  init.with_host();
+  add(commands, app, arguments, Verb::validate, "validate", "check a fleet for all its hosts")
+      .with_fleet(true)
+      .with_json();
+  auto& render =
+      add(commands, app, arguments, Verb::render, "render", "show or compile a host's manifest");
+  render.with_fleet(true).with_json();
+  render.app()
+      .add_option("--output", arguments.output, "write a self-contained compiled manifest")
+      ->type_name("FILE");
+  auto& explain = add(commands, app, arguments, Verb::explain, "explain",
+                      "say where a resource's fields come from");
+  explain.with_fleet(true).with_json();
+  explain.app().add_option("REFERENCE", arguments.reference, "Type[name]")->required();
+  auto& affected = add(commands, app, arguments, Verb::affected, "affected",
+                       "list the hosts that a change reaches");
+  affected.with_fleet(true).with_json();
+  auto* base = affected.app().add_option("--base", arguments.base, "the fleet before the change");
+  base->type_name("DIR");
+  affected.app().add_option("FILE", arguments.files, "changed files of the fleet")->excludes(base);
+  add(commands, app, arguments, Verb::schema, "schema", "print a JSON Schema of the documents");
+}
+
+void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
+  add(commands, app, arguments, Verb::observe, "observe",
+      "look, record, and report drift; change nothing")
+      .with_fleet(false)
+      .with_manifest()
+      .with_machine()
+      .with_report();
+  add(commands, app, arguments, Verb::diff, "diff", "show how the machine differs; record nothing")
+      .with_fleet(false)
+      .with_manifest()
+      .with_machine()
+      .with_report();
+  auto& plan = add(commands, app, arguments, Verb::plan, "plan",
+                   "show what reconcile would do; record nothing");
+  plan.with_fleet(false).with_manifest().with_machine().with_removals().with_report();
+  plan.app()
+      .add_option("--out", arguments.plan_out, "save the plan for reconcile --plan")
+      ->type_name("FILE");
+  auto& reconcile =
+      add(commands, app, arguments, Verb::reconcile, "reconcile", "one pass in the host's mode");
+  reconcile.with_fleet(false).with_manifest().with_machine().with_removals().with_report();
+  reconcile.app()
+      .add_option("--mode", arguments.mode, "observe or enforce, for this pass")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"observe", "enforce"}));
+  reconcile.app()
+      .add_option("--plan", arguments.plan_in, "do exactly this saved plan")
+      ->type_name("FILE");
+}
+
+void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CLI::App& journal) {
+  const auto rooted = [&](Command& command) -> Command& {
+    command.app()
+        .add_option("--root", arguments.root, "the tree the store acts on")
+        ->type_name("DIR");
+    return command.with_state();
+  };
+  rooted(
+      add(commands, app, arguments, Verb::status, "status", "the host's condition, from its store"))
+      .with_report();
+  rooted(add(commands, app, arguments, Verb::owned, "owned",
+             "what Datum created or adopted, and what is there now"))
+      .with_report();
+  auto& history = rooted(add(commands, app, arguments, Verb::history, "history",
+                             "everything recorded about one target"));
+  history.with_json();
+  history.app()
+      .add_option("TARGET", arguments.target, "a path, family:name, or Type[name]")
+      ->required();
+  auto& list = add(commands, journal, arguments, Verb::journal_list, "list", "records, one a line");
+  list.with_journal().with_json();
+  list.app().add_option("--pass", arguments.pass, "only this pass")->type_name("N");
+  list.app().add_option("--kind", arguments.kind, "only events of this kind")->type_name("NAME");
+  list.app()
+      .add_option("--target", arguments.target, "only about this target")
+      ->type_name("TARGET");
+  list.app().add_option("--from", arguments.from, "first sequence")->type_name("SEQ");
+  list.app().add_option("--limit", arguments.limit, "the newest N of them")->type_name("N");
+  auto& show = add(commands, journal, arguments, Verb::journal_show, "show", "one record, whole");
+  show.with_journal().with_json();
+  show.app().add_option("SEQ", arguments.seq, "its sequence")->required();
+  add(commands, journal, arguments, Verb::journal_verify, "verify",
+      "check envelope, chain, indexes and checkpoint")
+      .with_journal()
+      .with_json();
+}
+
+}  // namespace
+
+Parsed parse_arguments(int argc, char** argv) {
+  Arguments arguments;
+  Commands commands;
+  CLI::App app("Datum keeps this machine in its declared state and can prove everything it did.",
+               "datum");
+  app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       std::string("datum ") + DATUM_VERSION + " (" + kCommit + "), store level 1");
+  app.set_help_all_flag("--help-all", "help of every command");
+  add_fleet_verbs(commands, app, arguments);
+  add_pass_verbs(commands, app, arguments);
+  auto& journal = *app.add_subcommand("journal", "read the journal");
+  journal.require_subcommand(1);
+  add_store_verbs(commands, app, arguments, journal);
+  app.footer("Exit: 0 converged, 2 drifted, 4 unknown, 1 refused or failed, 3 another pass runs.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 has a code of its own for every kind of mistake; a usage error is 1 here.
+    const int code = app.exit(error, std::cout, std::cerr);
+    return {std::nullopt, code == 0 ? 0 : 1};
+  }
+  return {std::move(arguments), 0};
+}
+
+}  // namespace datum::program

@@ -1,0 +1,69 @@
+// What was asked on the command line, as plain values. The one table of commands and flags is in
+// arguments.cpp; docs/reference/commands.md is compared with it by a test.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datum/base/error.hpp"
+
+namespace datum::program {
+
+enum class Verb : std::uint8_t {
+  init,
+  validate,
+  render,
+  explain,
+  affected,
+  schema,
+  observe,
+  diff,
+  plan,
+  reconcile,
+  status,
+  owned,
+  history,
+  journal_list,
+  journal_show,
+  journal_verify,
+};
+
+enum class Colour : std::uint8_t { automatic, always, never };
+
+// Fields that a verb does not take keep their defaults.
+struct Arguments {
+  Verb verb = Verb::observe;
+  std::string command_line;  // "datum reconcile", for messages
+  // where the desired state comes from
+  std::string fleet, manifest, host, profile;
+  // where it acts, and where the store and the configuration are
+  std::string root = "/";
+  std::string state;   // default: var/lib/datum under the root
+  std::string config;  // default: etc/datum under the root
+  bool json = false;
+  bool all = false;  // fold nothing
+  Colour colour = Colour::automatic;
+  // reconcile, plan
+  std::optional<std::string> mode;  // "observe", "enforce"
+  std::string plan_in, plan_out;
+  std::uint32_t allow_removals = 0;
+  bool final = false;
+  // fleet verbs
+  std::string output, base, reference, folder;
+  std::vector<std::string> files;
+  // history, journal
+  std::string target;
+  std::string journal;  // a store's folder or an export, instead of --state
+  std::uint64_t seq = 0, from = 0, pass = 0, limit = 0;
+  std::string kind;
+};
+
+struct Parsed {
+  std::optional<Arguments> arguments;  // nothing: help, version or an error was printed
+  int exit_code = 0;
+};
+[[nodiscard]] Parsed parse_arguments(int argc, char** argv);
+
+}  // namespace datum::program

@@ -1,0 +1,13 @@
+// One function per group of verbs. Each returns the exit code.
+#pragma once
+
+#include "arguments.hpp"
+
+namespace datum::program {
+
+[[nodiscard]] int pass_command(const Arguments& arguments);   // observe diff plan reconcile
+[[nodiscard]] int store_command(const Arguments& arguments);  // status owned history journal
+[[nodiscard]] int fleet_command(
+    const Arguments& arguments);  // init validate render explain affected schema
+
+}  // namespace datum::program

@@ -1,0 +1,176 @@
+// observe, diff, plan, reconcile: one pass over one manifest, printed.
+#include <csignal>
+
+#include "commands.hpp"
+#include "datum/history/open.hpp"
+#include "plan_file.hpp"
+#include "print.hpp"
+#include "session.hpp"
+
+namespace datum::program {
+
+namespace {
+
+// Records nothing and changes nothing.
+bool is_dry(Verb verb) {
+  return verb == Verb::diff || verb == Verb::plan;
+}
+
+// `diff` and `plan` run over what the store knows, if there is one, and forget what they add.
+Result<engine::Store> open_forgetful_store(Session& session) {
+  core::State state;
+  auto reader = history::open_reader(session.state_folder);
+  if (reader) {
+    DATUM_ASSIGN(state, history::fold(**reader, 0, true));
+    state.pass.reset();
+  } else if (reader.error().code() != ErrorCode::not_found) {
+    return fail(std::move(reader).error());
+  }
+  engine::Store store;
+  store.folder = session.state_folder;
+  DATUM_ASSIGN(store.sensitive_key, engine::read_key_or_random(*session.files, store.folder));
+  store.history = history::History::make_volatile(*session.loop, std::move(state));
+  return store;
+}
+
+std::optional<core::Mode> mode_argument(const Arguments& arguments) {
+  if (arguments.verb != Verb::reconcile) return core::Mode::observe;
+  if (!arguments.mode) return std::nullopt;
+  return *arguments.mode == "enforce" ? core::Mode::enforce : core::Mode::observe;
+}
+
+Result<engine::PassRequest> make_request(Session& session, const Arguments& arguments,
+                                         const Desired& desired, const core::State& state) {
+  DATUM_ASSIGN(const auto config, read_config(session));
+  engine::PassRequest request;
+  request.manifest = desired.manifest;
+  request.content = desired.content;
+  request.actor = current_actor(arguments);
+  request.provenance = desired.provenance;
+  request.declaration.node = desired.manifest->host;
+  request.version = program_version();
+  request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
+  request.read_terms = mode_terms(session, mode_argument(arguments));
+  request.observe_globs = config.observe;
+  request.limits.max = config.removals_max;
+  request.limits.allowed = arguments.allow_removals;
+  return request;
+}
+
+template <class T>
+loop::Task<bool> stop_after(loop::Loop& loop, loop::Task<T>& task, std::optional<T>& result) {
+  result.emplace(co_await task);
+  loop.stop();
+  co_return true;
+}
+
+// Runs the task to its end on the session's loop.
+template <class T>
+T run_task(loop::Loop& loop, loop::Task<T> task) {
+  std::optional<T> result;
+  auto outer = stop_after(loop, task, result);
+  loop.post([&outer] { outer.start(); });
+  loop.run();
+  DATUM_ASSERT(result.has_value());
+  return std::move(*result);
+}
+
+loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conductor,
+                                                       engine::PassRequest request) {
+  auto recovering = conductor.recover(request.read_terms());
+  auto recovered = co_await recovering;
+  if (!recovered) co_return fail(std::move(recovered).error());
+  auto running = conductor.run(std::move(request));
+  co_return co_await running;
+}
+
+Status close_store(Session& session, engine::Store& store) {
+  Status result = fail(ErrorCode::internal, "the journal was not closed");
+  DATUM_TRY(store.history->execute(core::CloseStore{"the command ended"}));
+  store.history->close([&result, &session](Status closed) {
+    result = std::move(closed);
+    session.loop->stop();
+  });
+  session.loop->run();
+  return result;
+}
+
+void print_report(const Arguments& arguments, const engine::PassReport& report,
+                  const std::string& host, const std::string& differences) {
+  const auto style = output_style(arguments);
+  const inspect::PassLine line{host, report.pass, report.mode, report.status, report.cut_short};
+  const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
+  if (arguments.json) {
+    print(shows_plan ? inspect::plan_json(*report.plan, report.outcomes)
+                     : inspect::drift_json(report.observations));
+    print(inspect::pass_json(line));
+    return;
+  }
+  if (shows_plan) {
+    const bool acted = report.mode.mode == core::Mode::enforce && arguments.verb == Verb::reconcile;
+    const auto outcomes =
+        acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
+    print(inspect::plan_text(*report.plan, outcomes, arguments.command_line + " --all", style));
+  } else {
+    print(inspect::drift_text(report.observations, style));
+  }
+  print(differences);
+  print(inspect::pass_text(line, style));
+}
+
+// Ends the pass at its next boundary when somebody asks for it.
+Result<std::unique_ptr<loop::Signals>> watch_stop(Session& session, engine::Conductor& conductor) {
+  return session.loop->watch_signals({SIGINT, SIGTERM, SIGHUP}, [&conductor](int number) {
+    conductor.stop_request().stop("stopped by signal " + std::to_string(number));
+  });
+}
+
+Result<int> run_pass(const Arguments& arguments) {
+  DATUM_ASSIGN(auto session, open_session(arguments));
+  DATUM_ASSIGN(const auto desired, load_desired(*session.files, session.root, arguments));
+  const bool dry = is_dry(arguments.verb);
+  const engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
+                                     program_version()};
+  auto store =
+      dry ? open_forgetful_store(session)
+          : engine::open_store(*session.loop, *session.files, session.state_folder, binding);
+  if (!store) return fail(std::move(store).error());
+  auto machine = make_machine(session, desired.content, store->sensitive_key);
+  DATUM_ASSIGN(auto request, make_request(session, arguments, desired, store->history->state()));
+  if (!arguments.plan_in.empty()) {
+    DATUM_ASSIGN(auto saved, read_plan_file(arguments.plan_in));
+    request.approve = [saved, root = session.root_path, manifest = desired.manifest](
+                          const auto& observations, const auto& plan) {
+      return check_plan(saved, root, *manifest, observations, plan);
+    };
+  }
+  engine::Conductor conductor(*session.loop, *store, machine);
+  Result<engine::PassReport> report = fail(ErrorCode::internal, "no pass ran");
+  {
+    DATUM_ASSIGN(const auto signals, watch_stop(session, conductor));
+    report = run_task(*session.loop, recover_and_run(conductor, std::move(request)));
+  }
+  if (store->history->healthy()) {
+    if (auto closed = close_store(session, *store); !closed && report)
+      report = fail(std::move(closed).error());
+  }
+  if (!report) return fail(std::move(report).error());
+  if (!arguments.plan_out.empty())
+    DATUM_TRY(write_plan_file(arguments.plan_out, session.root_path, *desired.manifest,
+                              report->observations, *report->plan));
+  std::string differences;
+  if (arguments.verb == Verb::diff && !arguments.json)
+    differences = content_differences(*machine, *desired.manifest, report->observations);
+  print_report(arguments, *report, desired.manifest->host, differences);
+  return core::exit_code(report->status.condition);
+}
+
+}  // namespace
+
+int pass_command(const Arguments& arguments) {
+  auto code = run_pass(arguments);
+  if (!code) return report_error(code.error());
+  return finish_output(*code);
+}
+
+}  // namespace datum::program

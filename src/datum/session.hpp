@@ -1,0 +1,46 @@
+// Everything a command needs to look at or act on a machine: loop, files, root, configuration,
+// store. Wires implementations to interfaces; decides nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "arguments.hpp"
+#include "datum/config/config.hpp"
+#include "datum/engine/pass.hpp"
+#include "datum/engine/store.hpp"
+#include "datum/loop/loop.hpp"
+#include "datum/os/files.hpp"
+#include "desired.hpp"
+
+namespace datum::program {
+
+struct Session {
+  std::unique_ptr<loop::Loop> loop;
+  std::unique_ptr<os::Files> files;
+  os::Handle root;
+  std::string root_path;
+  std::string state_folder;
+  std::string config_folder;
+  std::unique_ptr<os::Accounts> accounts;
+};
+// Root must exist and be a folder; nothing is created.
+[[nodiscard]] Result<Session> open_session(const Arguments& arguments);
+
+// What the machine's jobs share. `content` is what the manifest declares.
+[[nodiscard]] std::shared_ptr<resource::Machine> make_machine(
+    Session& session, std::shared_ptr<const ContentSource> content, Bytes sensitive_key);
+
+// The mode terms of this moment: configuration and hold are read anew at every call.
+[[nodiscard]] std::function<core::ModeTerms()> mode_terms(Session& session,
+                                                          std::optional<core::Mode> argument);
+
+// Who runs this program.
+[[nodiscard]] core::Actor current_actor(const Arguments& arguments);
+
+// "0.1.0 (commit)".
+[[nodiscard]] std::string program_version();
+
+}  // namespace datum::program

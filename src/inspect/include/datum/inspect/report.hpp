@@ -1,0 +1,54 @@
+// Observations, plans and passes as text for people and as JSON for programs. The same functions
+// serve a pass that just ran, a replay and a post-mortem. Read-only; knows no terminal (the program
+// says how wide and whether coloured). JSON shapes: docs/reference/json.md.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datum/core/mode.hpp"
+#include "datum/core/observation.hpp"
+#include "datum/core/plan.hpp"
+#include "datum/core/status.hpp"
+
+namespace datum::inspect {
+
+struct Style {
+  bool colour = false;
+  bool fold = true;         // runs of equal changes of kFoldFrom or more lines become one line
+  std::size_t width = 100;  // columns; texts are cut, marked, never silently
+};
+// A run shorter than this is never folded.
+inline constexpr std::size_t kFoldFrom = 20;
+
+// Every resource that is not converged, with its differing fields. Empty text: nothing to tell.
+[[nodiscard]] std::string drift_text(std::span<const core::Observation> observations,
+                                     const Style& style);
+// {"reference", "target", "condition", "found", "drifts": [{"field", "desired", "observed"}],
+// "reason"}, one object a line.
+[[nodiscard]] std::string drift_json(std::span<const core::Observation> observations);
+
+// The plan: removals and privilege changes first, then the rest in order of execution; what will be
+// refused or blocked and why; notifications; a summary line that ends with restarts and removals.
+// `list_command` is named where lines were folded. `outcomes` may be empty (nothing was done yet).
+[[nodiscard]] std::string plan_text(const core::Plan& plan, std::span<const core::Outcome> outcomes,
+                                    const std::string& list_command, const Style& style);
+// One object a line: {"ordinal", "action", "target", "reference", "changes", "after", "refusal",
+// …}, and a last one {"summary": …}.
+[[nodiscard]] std::string plan_json(const core::Plan& plan,
+                                    std::span<const core::Outcome> outcomes);
+
+struct PassLine {
+  std::string host;
+  PassId pass = 0;
+  core::EffectiveMode mode;
+  core::HostStatus status;
+  std::string cut_short;
+};
+// One line: "web1: drifted (observing): 3 of 150 drifted …". Ends with a newline.
+[[nodiscard]] std::string pass_text(const PassLine& pass, const Style& style);
+[[nodiscard]] std::string pass_json(const PassLine& pass);
+
+}  // namespace datum::inspect
