@@ -1,0 +1,39 @@
+#include "datum/codec/checkpoint.hpp"
+
+#include "decoder.hpp"
+#include "encoder.hpp"
+#include "host_event_fields.hpp"
+#include "message.hpp"
+#include "pass_event_fields.hpp"
+#include "state.capnp.h"
+#include "state_fields.hpp"
+#include "value_fields.hpp"
+
+namespace datum::codec {
+namespace {
+
+constexpr std::uint16_t kFormat = 1;
+constexpr std::string_view kWhat = "checkpoint";
+
+}  // namespace
+
+Bytes encode_state(const core::State& state) {
+  Bytes bytes;
+  build_message<schema::Checkpoint>(bytes, [&state](schema::Checkpoint::Builder root) {
+    root.setFormat(kFormat);
+    encode_fields(root.initState(), state);
+  });
+  return bytes;
+}
+
+Result<core::State> decode_state(ByteView bytes) {
+  return read_message<schema::Checkpoint>(
+      bytes, kWhat, [](schema::Checkpoint::Reader root) -> Result<core::State> {
+        if (root.getFormat() != kFormat)
+          return fail(ErrorCode::unsupported_version,
+                      "checkpoint: format " + std::to_string(root.getFormat()));
+        return decode_fields<core::State>(root.getState(), kWhat);
+      });
+}
+
+}  // namespace datum::codec

@@ -1,0 +1,39 @@
+// Payloads of journal records into events; the layout is described in docs/formats/events.md.
+#include "datum/codec/event.hpp"
+#include "decoder.hpp"
+#include "event.capnp.h"
+#include "event_slots.hpp"
+#include "message.hpp"
+
+namespace datum::codec {
+namespace {
+
+template <class T>
+Result<core::Event> read_as(ByteView payload) {
+  return read_message<schema::Event>(
+      payload, Slot<T>::kName, [](schema::Event::Reader root) -> Result<core::Event> {
+        if (!Slot<T>::kAt(Do<Access::is>{}, root))
+          return fail(ErrorCode::corrupt, std::string(Slot<T>::kName) + ": another event inside");
+        DATUM_ASSIGN(auto event,
+                     decode_fields<T>(Slot<T>::kAt(Do<Access::get>{}, root), Slot<T>::kName));
+        return core::Event(std::move(event));
+      });
+}
+
+}  // namespace
+
+Result<core::Event> decode_event(std::uint16_t kind, ByteView payload) {
+  // No default: an event without a line in events.hpp is a warning here.
+  switch (static_cast<core::EventKind>(kind)) {
+#define DATUM_READ(Type, name) \
+  case core::EventKind::name:  \
+    return read_as<core::Type>(payload);
+    DATUM_EVENTS(DATUM_READ)
+#undef DATUM_READ
+  }
+  if (kind == 0) return fail(ErrorCode::corrupt, "event kind 0 names nothing");
+  return fail(ErrorCode::unsupported_version,
+              "event kind " + std::to_string(kind) + " is of a newer version");
+}
+
+}  // namespace datum::codec

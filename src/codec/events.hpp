@@ -1,0 +1,82 @@
+// The list of all events, by type and by the name of their number, in the order of core::Event. A
+// new event is one line here; the compiler then asks for its fields and its place in the schema.
+#pragma once
+
+#include "datum/core/event.hpp"
+
+// clang-format off
+#define DATUM_EVENTS(X) \
+  X(StoreCreated, store_created) \
+  X(StoreOpened, store_opened) \
+  X(StoreClosed, store_closed) \
+  X(CorruptDetected, corrupt_detected) \
+  X(StoreLossDetected, store_loss_detected) \
+  X(StoreUnwritable, store_unwritable) \
+  X(StoreWritableAgain, store_writable_again) \
+  X(LevelRaised, level_raised) \
+  X(CheckpointTaken, checkpoint_taken) \
+  X(RecordsArchived, records_archived) \
+  X(ClockJumped, clock_jumped) \
+  X(LifecycleChanged, lifecycle_changed) \
+  X(ModeChanged, mode_changed) \
+  X(HoldSet, hold_set) \
+  X(HoldLifted, hold_lifted) \
+  X(ConfigRejected, config_rejected) \
+  X(VersionConfirmed, version_confirmed) \
+  X(UpgradePending, upgrade_pending) \
+  X(RolledBack, rolled_back) \
+  X(VersionRefused, version_refused) \
+  X(KeyCreated, key_created) \
+  X(EnrolmentRequested, enrolment_requested) \
+  X(EnrolmentGranted, enrolment_granted) \
+  X(EnrolmentRefused, enrolment_refused) \
+  X(CertificateRenewed, certificate_renewed) \
+  X(NodeRevoked, node_revoked) \
+  X(RetirementBegun, retirement_begun) \
+  X(NodeRetired, node_retired) \
+  X(DeclarationReceived, declaration_received) \
+  X(DeclarationStored, declaration_stored) \
+  X(DeclarationAccepted, declaration_accepted) \
+  X(DeclarationRejected, declaration_rejected) \
+  X(DeclarationSuperseded, declaration_superseded) \
+  X(PassStarted, pass_started) \
+  X(ResourceObserved, resource_observed) \
+  X(ObservationSummarized, observation_summarized) \
+  X(PlanComputed, plan_computed) \
+  X(PassFinished, pass_finished) \
+  X(PassInterrupted, pass_interrupted) \
+  X(PassResumed, pass_resumed) \
+  X(ResourcesForgotten, resources_forgotten) \
+  X(ActionsAnnounced, actions_announced) \
+  X(ActionSucceeded, action_succeeded) \
+  X(ActionFailed, action_failed) \
+  X(ActionsNotStarted, actions_not_started) \
+  X(ActionBlocked, action_blocked) \
+  X(ActionSkipped, action_skipped) \
+  X(ActionToolAdopted, action_tool_adopted) \
+  X(ActionStillRunning, action_still_running) \
+  X(ActionTimedOut, action_timed_out) \
+  X(ActionQuarantined, action_quarantined) \
+  X(ActionRecovered, action_recovered) \
+  X(NotificationRaised, notification_raised) \
+  X(DeliveryStarted, delivery_started) \
+  X(NotificationDelivered, notification_delivered) \
+  X(DeliveryFailed, delivery_failed) \
+  X(NotificationDropped, notification_dropped) \
+  X(OwnershipCreated, ownership_created) \
+  X(OwnershipAdopted, ownership_adopted) \
+  X(OwnershipRenamed, ownership_renamed) \
+  X(OwnershipReleased, ownership_released) \
+  X(OwnershipRemoved, ownership_removed) \
+  X(TargetOrphaned, target_orphaned) \
+  X(OldContentNotKept, old_content_not_kept) \
+  X(TargetContested, target_contested) \
+  X(TargetAcknowledged, target_acknowledged) \
+  X(PassReverted, pass_reverted) \
+  X(TargetKept, target_kept) \
+  X(LinkUp, link_up) \
+  X(LinkDown, link_down) \
+  X(LinkCoalesced, link_coalesced) \
+  X(RebootRequired, reboot_required) \
+  X(RebootSeen, reboot_seen)
+// clang-format on
