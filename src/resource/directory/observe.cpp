@@ -21,20 +21,12 @@ bool is_spelled(const Declared& declared, const std::string& folder, const std::
 }
 
 // A folder is never entered, only asked whether it is empty.
-void judge_folder(Sight& sight, const os::Location& where, bool purge_directories,
-                  core::PurgeEntry& entry) {
-  if (!purge_directories) {
-    entry.removable = false;
-    entry.is_drift = false;
-    entry.reason = "a folder, and purgeDirectories is not set";
-    return;
-  }
+std::string find_contents(Sight& sight, const os::Location& where) {
   auto folder = sight.files().open_directory(where.folder->handle, where.name, os::Follow::no);
-  const auto inside = folder ? sight.files().list(*folder)
-                             : Result<std::vector<os::DirectoryEntry>>(fail(folder.error()));
-  if (inside && inside->empty()) return;
-  entry.removable = false;
-  entry.reason = inside ? "a folder that is not empty" : inside.error().message();
+  if (!folder) return folder.error().message();
+  const auto inside = sight.files().list(*folder);
+  if (!inside) return inside.error().message();
+  return inside->empty() ? "" : "a folder that is not empty";
 }
 
 Status add_entry(Sight& sight, const os::Location& where, bool purge_directories,
@@ -42,16 +34,19 @@ Status add_entry(Sight& sight, const os::Location& where, bool purge_directories
   DATUM_ASSIGN(const auto stat, sight.find(where));
   if (!stat) return {};
   core::PurgeEntry entry{where.name, found_of(stat->type), identity_of(*stat), true, true, {}};
+  const bool folder = stat->type == os::FileType::directory;
   if (sight.is_own(where, stat)) {
-    entry.removable = false;
     entry.is_drift = false;
     entry.reason = "it belongs to Datum itself";
+  } else if (folder && !purge_directories) {
+    entry.is_drift = false;
+    entry.reason = "a folder, and purgeDirectories is not set";
   } else if (stat->mount_root) {
-    entry.removable = false;
     entry.reason = "a mount point";
-  } else if (stat->type == os::FileType::directory) {
-    judge_folder(sight, where, purge_directories, entry);
+  } else if (folder) {
+    entry.reason = find_contents(sight, where);
   }
+  entry.removable = entry.reason.empty();
   seen.purge.push_back(std::move(entry));
   return {};
 }
