@@ -173,6 +173,19 @@ class Rules(unittest.TestCase):
         self.assert_found("verbs", {**dev, "README.md": "run ./dev fly\n"}, "no verb fly")
         self.assert_clean("verbs", {**dev, "README.md": "run ./dev test, ./dev build\n"})
 
+    def test_commands(self):
+        """lint: a man page or completion that is not what the table makes, and a flag without a row, are found"""
+        top = pathlib.Path(__file__).resolve().parents[2]
+        made = ["docs/man/*.1", "packaging/completions/*", "docs/reference/commands.md", "docs/reference/generate.py"]
+        files = {path.relative_to(top).as_posix(): path.read_text() for glob in made for path in top.glob(glob)}
+        table = files["docs/reference/commands.md"]
+        self.assert_clean("commands", files)
+        self.assert_found("commands", {**files, "docs/man/datum.1": "old"}, "docs/man/datum.1", "is not what")
+        self.assert_found("commands", {**files, "docs/man/datum-fly.1": "old"}, "is not made from")
+        self.assert_found("commands", {**files, "docs/reference/commands.md": table.replace("| `DIR` | `--host` |", "| `DIR` | `--fly` |")}, "init takes --fly")
+        self.assert_found("commands", {**files, "docs/reference/commands.md": table.replace("| `--all` |", "| `--fly` | | fly |\n| `--all` |")}, "no command takes it")
+        self.assert_found("commands", {"docs/reference/commands.md": ""}, "is not there")
+
     def test_format(self):
         """lint: a file that is laid out otherwise is found"""
         self.assert_found("format", {".clang-format": "BasedOnStyle: Google\n", "src/a.cpp": "int  f( ) {return 1 ;}\n"}, "not laid out")

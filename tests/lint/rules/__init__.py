@@ -1,6 +1,6 @@
 """All rules by name. A rule takes a Tree and yields Findings; it holds for the tree as it is, without history."""
 
-from rules import decisions, docs, format, functions, headers, layers, patterns, sizes, test_files
+from rules import commands, decisions, docs, format, functions, headers, layers, patterns, sizes, test_files
 
 ALL = {
     "layers": layers.check,
@@ -17,5 +17,6 @@ ALL = {
     "decisions": decisions.check,
     "links": docs.check_links,
     "verbs": docs.check_verbs,
+    "commands": commands.check,
     "format": format.check,
 }

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Makes man pages and bash completion from commands.md, so that there is one table of the command line.
+
+`python3 docs/reference/generate.py` writes docs/man/*.1 and packaging/completions/datum. The lint calls `make`
+and compares; nothing else reads this."""
+
+import pathlib
+import re
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = "docs/reference/commands.md"
+COMPLETION = "packaging/completions/datum"
+_MADE = '.\\" Made by docs/reference/generate.py from docs/reference/commands.md.\n'
+
+
+def parse(text):
+    """commands.md as values: groups of commands, flags, exit codes, status words, flag words."""
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    table = {"groups": [], "flags": {}, "codes": [], "words": []}
+    for section in sections:
+        title, _, body = section.partition("\n")
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()
+                if line.startswith("|") and not line.startswith("| ---")]
+        if ": datum-" in title:
+            table["groups"].append(_group(title, body, rows))
+        elif title == "Flags":
+            table["flags"] = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows[1:]}
+        elif title == "Exit codes":
+            table["codes"] = [(row[0], row[1]) for row in rows[1:]]
+        elif title == "Status words":
+            table["words"] = [(row[0], row[1]) for row in rows if row[0] not in ("word", "flag")]
+    return table
+
+
+def _group(title, body, rows):
+    prose = [" ".join(part.split()) for part in body.split("\n\n") if part.strip() and not part.lstrip().startswith("|")]
+    commands = []
+    for row in rows[1:]:
+        commands.append({"name": row[0].strip("`").removeprefix("datum "), "arguments": row[1].strip("`"),
+                         "flags": re.findall(r"--[a-z-]+", row[2]), "summary": row[3]})
+    subject, page = title.split(": ")
+    return {"subject": subject.lower(), "page": page, "prose": prose, "commands": commands}
+
+
+def _roff(text):
+    """Prose of a page: `code` in bold, and what roff would take for itself escaped."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", text)
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def _flag(table, flag, optional=True):
+    value = table["flags"][flag][0]
+    text = "\\fB" + flag.replace("-", "\\-") + "\\fR" + (f"\\ \\fI{value}\\fR" if value else "")
+    return f"[{text}]" if optional else text
+
+
+def _list(rows):
+    return "".join(f".TP\n{head}\n{_roff(text)}\n" for head, text in rows)
+
+
+def _exit_status(table):
+    return ".SH EXIT STATUS\n" + _list((code, text) for code, text in table["codes"])
+
+
+def _page(table, group):
+    page, names = group["page"], ", ".join(command["name"] for command in group["commands"])
+    text = _MADE + f'.TH {page.upper().replace("-", chr(92) + "-")} 1 "" "Datum" "Datum"\n'
+    text += f".SH NAME\n{_roff(page)} \\- {_roff(group['subject'])}: {_roff(names)}\n.SH SYNOPSIS\n.nh\n.ad l\n"
+    for command in group["commands"]:
+        text += f".HP\n\\fBdatum {_roff(command['name'])}\\fR {' '.join(_flag(table, flag) for flag in command['flags'])}"
+        text += f" \\fI{_roff(command['arguments'])}\\fR\n" if command["arguments"] else "\n"
+    text += ".ad b\n.hy\n.SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in group["prose"])
+    text += ".SH COMMANDS\n" + _list((f"\\fBdatum {_roff(command['name'])}\\fR", command["summary"] + ".") for command in group["commands"])
+    used = sorted({flag for command in group["commands"] for flag in command["flags"]})
+    text += ".SH OPTIONS\n" + _list((_flag(table, flag, False), table["flags"][flag][1] + ".") for flag in used)
+    others = [other["page"] for other in table["groups"] if other is not group]
+    return text + _exit_status(table) + ".SH SEE ALSO\n" + ",\n".join(
+        f".BR {_roff(other)} (1)" for other in ["datum"] + others) + "\n"
+
+
+def _overview(table):
+    text = _MADE + '.TH DATUM 1 "" "Datum" "Datum"\n.SH NAME\ndatum \\- keep a machine in its declared state, and show what was done to it\n'
+    text += ".SH SYNOPSIS\n\\fBdatum\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n"
+    text += _roff("Desired state is a folder of YAML documents, a fleet. Datum resolves it for one host, observes the machine, "
+                  "names every difference, and corrects it only where the machine's configuration, or the command line, says "
+                  "enforce. Everything it did stands in an append-only journal. Without configuration it only observes.") + "\n"
+    for group in table["groups"]:
+        text += f".SS {group['subject'].capitalize()} (\\fB{_roff(group['page'])}\\fR(1))\n"
+        text += _list((f"\\fB{_roff(command['name'])}\\fR", command["summary"] + ".") for command in group["commands"])
+    text += ".SH STATUS WORDS\n" + _list((f"\\fB{_roff(word)}\\fR", meaning + ".") for word, meaning in table["words"])
+    text += _exit_status(table)
+    text += ".SH FILES\n" + _list([("\\fI/etc/datum\\fR", "configuration, below the root; missing means observe."),
+                                    ("\\fI/var/lib/datum\\fR", "the store, below the root; only root reads it.")])
+    pages = [group["page"] for group in table["groups"]]
+    return text + ".SH SEE ALSO\n" + ",\n".join(f".BR {_roff(page)} (1)" for page in pages) + "\n"
+
+
+def _completion(table):
+    commands = [command for group in table["groups"] for command in group["commands"]]
+    words = sorted({command["name"].split()[0] for command in commands})
+    journal = sorted(command["name"].split()[1] for command in commands if " " in command["name"])
+    values = {"DIR": "-d", "FILE": "-f", "PATH": "-f", "MODE": '-W "observe enforce"', "WHEN": '-W "auto always never"'}
+    cases = "".join(f"    {'|'.join(flags)}) COMPREPLY=($(compgen {how} -- \"$word\")); return ;;\n" for how, flags in (
+        (how, [flag for flag, (value, _) in table["flags"].items() if values.get(value) == how]) for how in dict.fromkeys(values.values())))
+    valued = "|".join(flag for flag, (value, _) in table["flags"].items() if value and value not in values)
+    flags = "".join(f'    "{command["name"]}") flags="{" ".join(command["flags"])}" ;;\n' for command in commands)
+    return f"""# Completion of datum for bash. Made by docs/reference/generate.py from docs/reference/commands.md.
+_datum() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}} flags=
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W "{' '.join(words)} --help --help-all --version" -- "$word"))
+    return
+  fi
+  if [[ $command == journal ]]; then
+    if ((COMP_CWORD == 2)); then COMPREPLY=($(compgen -W "{' '.join(journal)} --help" -- "$word")); return; fi
+    command="journal ${{COMP_WORDS[2]}}"
+  fi
+  case $before in
+{cases}    {valued}) return ;;
+  esac
+  case $command in
+{flags}  esac
+  if [[ $word == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags --help" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}}
+complete -o filenames -F _datum datum
+"""
+
+
+def make(text):
+    """Every file that is made from commands.md, by its path."""
+    table = parse(text)
+    files = {f"docs/man/{group['page']}.1": _page(table, group) for group in table["groups"]}
+    return files | {"docs/man/datum.1": _overview(table), COMPLETION: _completion(table)}
+
+
+def main():
+    for path, text in make((TOP / SOURCE).read_text(encoding="utf-8")).items():
+        whole = TOP / path
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        whole.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
