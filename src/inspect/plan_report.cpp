@@ -1,0 +1,288 @@
+// A plan as people want it: what hurts stands first, what is alike is folded, the last line sums
+// up.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "datum/inspect/report.hpp"
+#include "datum/text/human.hpp"
+#include "words.hpp"
+
+namespace datum::inspect {
+
+namespace {
+
+bool is_removal(core::ActionKind kind) {
+  return kind == core::ActionKind::remove || kind == core::ActionKind::purge ||
+         kind == core::ActionKind::leave;
+}
+
+char mark_of(core::ActionKind kind) {
+  if (is_removal(kind)) return '-';
+  if (kind == core::ActionKind::create) return '+';
+  return core::is_mutating(kind) ? '~' : '=';
+}
+
+text::Colour colour_of_kind(core::ActionKind kind) {
+  if (is_removal(kind)) return text::Colour::red;
+  if (kind == core::ActionKind::create) return text::Colour::green;
+  return core::is_mutating(kind) ? text::Colour::yellow : text::Colour::dim;
+}
+
+// What will keep it from happening, or what came of it. Empty: nothing to say.
+std::string fate_of(const core::Action& action, const core::Outcome* outcome) {
+  if (outcome != nullptr && outcome->phase != core::Phase::waiting) {
+    auto fate = std::string(phase_word(outcome->phase));
+    if (!outcome->message.empty()) fate += ": " + outcome->message;
+    return fate;
+  }
+  if (!action.refusal.empty()) return "will fail: " + action.refusal;
+  if (!action.blocked_on.empty()) {
+    std::string by;
+    for (const auto& reference : action.blocked_on)
+      by += (by.empty() ? "" : ", ") + reference.text();
+    return "blocked: requires " + by + ", which is drifted and only observed";
+  }
+  if (action.observe_only) return "observed only";
+  return {};
+}
+
+struct Line {
+  const core::Action* action = nullptr;
+  const core::Outcome* outcome = nullptr;
+};
+
+std::string shape_of(const Line& line) {
+  return std::to_string(static_cast<int>(line.action->kind)) + "|" +
+         std::string(model::to_string(line.action->reference.type)) + "|" +
+         (line.action->kind == core::ActionKind::create ? "" : field_list(line.action->changes)) +
+         "|" + fate_of(*line.action, line.outcome) + "|" + line.action->note;
+}
+
+std::string single_text(const Line& line, std::size_t reference_width, const Style& style) {
+  const auto& action = *line.action;
+  const text::Painter painter(style.colour);
+  auto head = std::string(1, action.privileged ? '!' : ' ') + mark_of(action.kind) + " " +
+              pad(core::to_string(action.kind), 8);
+  std::string text = painter.paint(colour_of_kind(action.kind), head) + "  " +
+                     pad(text::escape(action.reference.text()), reference_width) + "  " +
+                     text::escape(action.target.text());
+  const auto fate = fate_of(action, line.outcome);
+  const auto width = std::max<std::size_t>(style.width, 40);
+  if (fate == "done" || fate == "observed only") text += "  (" + fate + ")";
+  text += "\n";
+  if (action.kind == core::ActionKind::update || action.kind == core::ActionKind::replace)
+    text += drift_lines(action.changes, 6, width);
+  if (!action.note.empty()) text += text::fit("      " + text::escape(action.note), width) + "\n";
+  // What went wrong is never cut.
+  if (!fate.empty() && fate != "done" && fate != "observed only")
+    text += "      " + painter.paint(text::Colour::red, text::escape(fate)) + "\n";
+  if (line.outcome != nullptr && !line.outcome->output.empty())
+    text += "      " + text::escape(line.outcome->output) + "\n";
+  return text;
+}
+
+std::string folded_text(const std::vector<Line>& lines, const std::string& list_command,
+                        const Style& style) {
+  const auto& first = *lines.front().action;
+  const text::Painter painter(style.colour);
+  const auto type = std::string(model::to_string(first.reference.type));
+  auto head = std::string(1, first.privileged ? '!' : ' ') + mark_of(first.kind) + " " +
+              pad(core::to_string(first.kind), 8);
+  std::string text = painter.paint(colour_of_kind(first.kind), head) + "  " +
+                     text::format_count(lines.size(), type + " resources", type + " resources");
+  const auto fields = field_list(first.changes);
+  if (first.kind != core::ActionKind::create && !fields.empty()) text += ": " + fields;
+  text += "\n      " + text::escape(first.target.text()) + " … " +
+          text::escape(lines.back().action->target.text()) + "\n";
+  if (!first.note.empty()) text += "      " + text::escape(first.note) + "\n";
+  const auto fate = fate_of(first, lines.front().outcome);
+  if (!fate.empty()) text += "      " + text::escape(fate) + "\n";
+  return text + "      `" + list_command + "` lists them\n";
+}
+
+std::string section_text(const std::vector<Line>& lines, const std::string& list_command,
+                         const Style& style) {
+  std::map<std::string, std::vector<Line>> groups;
+  for (const auto& line : lines) groups[shape_of(line)].push_back(line);
+  const auto is_folded = [&style](const auto& group) {
+    return style.fold && group.size() >= kFoldFrom;
+  };
+  std::size_t reference_width = 0;
+  for (const auto& [shape, group] : groups)
+    if (!is_folded(group))
+      for (const auto& line : group)
+        reference_width = std::max(reference_width, text::width(line.action->reference.text()));
+  reference_width = std::min<std::size_t>(reference_width, 40);
+  std::string text;
+  for (const auto& line : lines) {
+    const auto& group = groups.at(shape_of(line));
+    if (!is_folded(group))
+      text += single_text(line, reference_width, style);
+    else if (group.front().action == line.action)
+      text += folded_text(group, list_command, style);
+  }
+  return text;
+}
+
+std::string summary_text(const core::Plan& plan) {
+  const auto& counts = plan.counts;
+  std::string text;
+  const auto add = [&text](std::uint32_t count, std::string_view words) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(words);
+  };
+  add(counts.create, "to create");
+  add(counts.update, "to update");
+  add(counts.replace, "to replace");
+  add(counts.adopt, "to adopt unchanged");
+  add(counts.release, "to release");
+  add(counts.refused, "that will fail");
+  add(counts.blocked, "blocked");
+  if (text.empty()) text = "no other change";
+  const auto removals = counts.remove + counts.purge + counts.leave;
+  return "Plan: " + text + "; " + text::format_count(counts.restarts, "restart") + ", " +
+         text::format_count(counts.reloads, "reload") + ", " +
+         text::format_count(removals, "removal") + ".\n";
+}
+
+std::string brake_text(const core::Brake& brake) {
+  if (!brake.engaged) return {};
+  return "Brake: " + std::to_string(brake.removals) + " removals of " +
+         std::to_string(brake.owned) +
+         " owned targets are more than is allowed at once; none is "
+         "done. If they are meant: --allow-removals " +
+         std::to_string(brake.removals) + "\n";
+}
+
+std::string notifications_text(const core::Plan& plan) {
+  std::string text;
+  for (const auto& notification : plan.notifications) {
+    std::string by;
+    for (const auto& reference : notification.by) by += (by.empty() ? "" : ", ") + reference.text();
+    text += std::string(" > ") + pad(notification.restart ? "restart" : "reload", 8) + "  " +
+            text::escape(notification.service.text()) + "  because of " + text::escape(by) + "\n";
+  }
+  return text;
+}
+
+void write_action(text::JsonWriter& json, const core::Action& action,
+                  const core::Outcome* outcome) {
+  json.begin_object()
+      .member("ordinal", action.ordinal)
+      .member("action", core::to_string(action.kind))
+      .member("target", action.target.text())
+      .member("reference", action.reference.text())
+      .member("found", core::to_string(action.found))
+      .key("changes");
+  write_drifts(json, action.changes);
+  json.key("after").begin_array();
+  for (const auto ordinal : action.after) json.value(ordinal);
+  json.end_array();
+  json.key("blockedOn").begin_array();
+  for (const auto& reference : action.blocked_on) json.value(reference.text());
+  json.end_array();
+  json.member("observeOnly", action.observe_only)
+      .member("privileged", action.privileged)
+      .member("refusal", action.refusal)
+      .member("note", action.note);
+  json.member("outcome", outcome == nullptr ? "planned" : phase_word(outcome->phase));
+  if (outcome != nullptr)
+    json.member("message", outcome->message).member("output", outcome->output);
+  json.end_object();
+}
+
+}  // namespace
+
+std::string plan_text(const core::Plan& plan, std::span<const core::Outcome> outcomes,
+                      const std::string& list_command, const Style& style) {
+  if (plan.empty()) return {};
+  std::vector<Line> first;
+  std::vector<Line> rest;
+  for (const auto& action : plan.actions) {
+    const Line line{&action, outcomes.empty() ? nullptr : &outcomes[action.ordinal]};
+    (is_removal(action.kind) || action.privileged ? first : rest).push_back(line);
+  }
+  return section_text(first, list_command, style) + section_text(rest, list_command, style) +
+         notifications_text(plan) + brake_text(plan.brake) + summary_text(plan);
+}
+
+std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> outcomes) {
+  std::string lines;
+  for (const auto& action : plan.actions) {
+    text::JsonWriter json;
+    write_action(json, action, outcomes.empty() ? nullptr : &outcomes[action.ordinal]);
+    lines += json.take() + "\n";
+  }
+  text::JsonWriter json;
+  json.begin_object().key("notifications").begin_array();
+  for (const auto& notification : plan.notifications) {
+    json.begin_object()
+        .member("service", notification.service.text())
+        .member("action", notification.restart ? "restart" : "reload")
+        .key("by")
+        .begin_array();
+    for (const auto& reference : notification.by) json.value(reference.text());
+    json.end_array().end_object();
+  }
+  json.end_array();
+  const auto& counts = plan.counts;
+  json.key("summary")
+      .begin_object()
+      .member("create", counts.create)
+      .member("update", counts.update)
+      .member("replace", counts.replace)
+      .member("remove", counts.remove)
+      .member("purge", counts.purge)
+      .member("leave", counts.leave)
+      .member("release", counts.release)
+      .member("adopt", counts.adopt)
+      .member("refused", counts.refused)
+      .member("blocked", counts.blocked)
+      .member("restarts", counts.restarts)
+      .member("reloads", counts.reloads)
+      .member("brake", plan.brake.engaged)
+      .end_object()
+      .end_object();
+  return lines + json.take() + "\n";
+}
+
+std::string pass_text(const PassLine& pass, const Style& style) {
+  const text::Painter painter(style.colour);
+  const auto condition = pass.status.condition;
+  std::string text = text::escape(pass.host) + ": " +
+                     painter.paint(colour_of(condition), core::to_string(condition)) + ", " +
+                     counts_text(pass.status.counts);
+  if (const auto flags = flags_text(pass.status.flags); !flags.empty()) text += " [" + flags + "]";
+  if (!pass.status.reason.empty()) text += " (" + std::string(pass.status.reason) + ")";
+  text += "\n";
+  if (pass.mode.mode == core::Mode::observe && !pass.mode.reason.empty())
+    text += "Only observed: " + text::escape(pass.mode.reason) + "\n";
+  if (!pass.cut_short.empty()) text += "Ended early: " + text::escape(pass.cut_short) + "\n";
+  return text;
+}
+
+std::string pass_json(const PassLine& pass) {
+  text::JsonWriter json;
+  const auto& counts = pass.status.counts;
+  json.begin_object()
+      .member("host", pass.host)
+      .member("pass", pass.pass)
+      .member("mode", core::to_string(pass.mode.mode))
+      .member("modeTerm", core::to_string(pass.mode.term))
+      .member("condition", core::to_string(pass.status.condition))
+      .key("flags");
+  write_flags(json, pass.status.flags);
+  json.key("counts")
+      .begin_object()
+      .member("converged", counts.converged)
+      .member("drifted", counts.drifted)
+      .member("unknown", counts.unknown)
+      .member("skipped", counts.skipped)
+      .end_object()
+      .member("cutShort", pass.cut_short)
+      .end_object();
+  return json.take() + "\n";
+}
+
+}  // namespace datum::inspect

@@ -1,0 +1,206 @@
+#include "datum/inspect/store_report.hpp"
+
+#include <algorithm>
+
+#include "datum/text/human.hpp"
+#include "datum/text/json_writer.hpp"
+#include "datum/text/table.hpp"
+#include "words.hpp"
+
+namespace datum::inspect {
+
+namespace {
+
+// What is listed under the first line of a status: more than this is a list of its own.
+constexpr std::size_t kListed = 20;
+
+std::string row(std::string_view name, const std::string& value) {
+  return "  " + pad(name, 14) + " " + value + "\n";
+}
+
+std::string last_pass_text(const core::LastPass& last, WallNs now) {
+  const auto local = text::local_time(last.wall);
+  std::string text = std::to_string(last.id) + ", finished " +
+                     text::format_local(local, text::local_time(now)) + " after " +
+                     text::format_duration(last.finished.duration_ns) + ", " +
+                     std::string(core::to_string(last.mode.mode)) + " (" +
+                     std::string(core::to_string(last.mode.term)) + ")";
+  return text;
+}
+
+std::string actions_text(const core::PassFinished& finished) {
+  std::string text;
+  const auto add = [&text](std::uint32_t count, std::string_view word) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word);
+  };
+  add(finished.succeeded, "done");
+  add(finished.failed, "failed");
+  add(finished.blocked, "blocked");
+  add(finished.skipped, "skipped");
+  add(finished.not_started, "not started");
+  return text;
+}
+
+std::string resources_text(const core::State& state, const Style& style) {
+  const text::Painter painter(style.colour);
+  std::string text;
+  std::size_t listed = 0;
+  std::size_t more = 0;
+  for (const auto& [target, resource] : state.resources) {
+    if (resource.condition != core::Condition::drifted &&
+        resource.condition != core::Condition::unknown)
+      continue;
+    if (++listed > kListed && style.fold) {
+      ++more;
+      continue;
+    }
+    text +=
+        "  " +
+        painter.paint(colour_of(resource.condition), pad(core::to_string(resource.condition), 9)) +
+        "  " + text::escape(resource.reference.text()) + "  " + text::escape(target.text()) +
+        (resource.failed_at != 0 ? "  (failed, record " + std::to_string(resource.failed_at) + ")"
+                                 : "") +
+        (resource.blocked ? "  (blocked)" : "") + "\n";
+  }
+  if (more > 0) text += "  … and " + std::to_string(more) + " more: `datum status --all`\n";
+  return text;
+}
+
+std::string hold_text(const core::Hold& hold) {
+  return (hold.until.ns == 0 ? std::string("without end")
+                             : "until " + text::format_rfc3339(hold.until)) +
+         (hold.reason.empty() ? "" : ": " + text::escape(hold.reason));
+}
+
+}  // namespace
+
+std::string status_text(const core::State& state, const core::HostStatus& status, WallNs now,
+                        const Style& style) {
+  const text::Painter painter(style.colour);
+  std::string text = text::escape(state.host) + ": " +
+                     painter.paint(colour_of(status.condition), core::to_string(status.condition)) +
+                     ", " + counts_text(status.counts);
+  if (const auto flags = flags_text(status.flags); !flags.empty()) text += " [" + flags + "]";
+  if (!status.reason.empty()) text += " (" + std::string(status.reason) + ")";
+  text += "\n";
+  if (state.last_pass) {
+    text += row("last pass", last_pass_text(*state.last_pass, now));
+    if (const auto actions = actions_text(state.last_pass->finished); !actions.empty())
+      text += row("actions", actions);
+  }
+  if (state.interrupted)
+    text += row("interrupted", "pass " + std::to_string(state.interrupted->pass) + " by " +
+                                   std::string(core::to_string(state.interrupted->cause)) + "; " +
+                                   text::escape(state.interrupted->detail));
+  if (state.pass) text += row("unfinished", "pass " + std::to_string(state.pass->id));
+  if (state.local_hold) text += row("held here", hold_text(*state.local_hold));
+  if (state.link_hold) text += row("held", hold_text(*state.link_hold));
+  if (status.pending_notifications > 0)
+    text += row("pending", text::format_count(status.pending_notifications, "notification"));
+  text += row("root", text::escape(state.root));
+  text += row("owned", text::format_count(state.owned.size(), "target"));
+  return text + resources_text(state, style);
+}
+
+std::string status_json(const core::State& state, const core::HostStatus& status) {
+  text::JsonWriter json;
+  json.begin_object()
+      .member("host", state.host)
+      .member("root", state.root)
+      .member("store", state.store.hex())
+      .member("seq", state.seq)
+      .member("condition", core::to_string(status.condition))
+      .member("reason", status.reason)
+      .key("flags");
+  write_flags(json, status.flags);
+  json.key("counts")
+      .begin_object()
+      .member("converged", status.counts.converged)
+      .member("drifted", status.counts.drifted)
+      .member("unknown", status.counts.unknown)
+      .member("skipped", status.counts.skipped)
+      .member("observedOnlyDrifted", status.observed_only_drifted)
+      .member("acknowledgedDrifted", status.acknowledged_drifted)
+      .member("pendingNotifications", status.pending_notifications)
+      .end_object()
+      .member("owned", state.owned.size());
+  json.key("lastPass");
+  if (!state.last_pass) {
+    json.null();
+  } else {
+    const auto& last = *state.last_pass;
+    json.begin_object()
+        .member("pass", last.id)
+        .member("finished", text::format_rfc3339(last.wall, text::Precision::milliseconds))
+        .member("mode", core::to_string(last.mode.mode))
+        .member("modeTerm", core::to_string(last.mode.term))
+        .member("manifest", last.declaration.manifest.hex())
+        .member("durationNs", last.finished.duration_ns)
+        .member("succeeded", last.finished.succeeded)
+        .member("failed", last.finished.failed)
+        .member("blocked", last.finished.blocked)
+        .member("skipped", last.finished.skipped)
+        .member("notStarted", last.finished.not_started)
+        .end_object();
+  }
+  json.key("resources").begin_array();
+  for (const auto& [target, resource] : state.resources) {
+    if (resource.condition == core::Condition::converged) continue;
+    json.begin_object()
+        .member("reference", resource.reference.text())
+        .member("target", target.text())
+        .member("condition", core::to_string(resource.condition))
+        .member("observedAt", resource.observed_at)
+        .member("failedAt", resource.failed_at)
+        .member("blocked", resource.blocked)
+        .end_object();
+  }
+  json.end_array().end_object();
+  return json.take() + "\n";
+}
+
+// What became of what Datum left there.
+static std::string_view owned_now(const OwnedLine& line) {
+  if (line.now.found == core::Found::unseen) return "unseen";
+  if (line.now.found == core::Found::absent) return "gone";
+  const auto& left = line.owned.left;
+  const bool same = line.now.found == left.found && line.now.identity.inode == left.inode &&
+                    line.now.content == left.content;
+  return same ? "as left" : "changed";
+}
+
+std::string owned_text(std::span<const OwnedLine> lines, const Style& style) {
+  if (lines.empty()) return "Nothing is owned.\n";
+  text::Table table({{"HOW"}, {"TARGET"}, {"REFERENCE"}, {"SINCE", text::Align::right}, {"NOW"}});
+  for (const auto& line : lines) {
+    const auto now = owned_now(line);
+    table.add_row(
+        {line.owned.created ? "created" : "adopted",
+         line.target.text(),
+         line.owned.reference.text(),
+         std::to_string(line.owned.since),
+         {std::string(now), now == "as left" ? text::Colour::none : text::Colour::yellow}});
+  }
+  return table.render(text::Painter(style.colour), style.width);
+}
+
+std::string owned_json(std::span<const OwnedLine> lines) {
+  std::string text;
+  for (const auto& line : lines) {
+    text::JsonWriter json;
+    json.begin_object()
+        .member("target", line.target.text())
+        .member("reference", line.owned.reference.text())
+        .member("how", line.owned.created ? "created" : "adopted")
+        .member("since", line.owned.since)
+        .member("protect", line.owned.protect)
+        .member("found", core::to_string(line.now.found))
+        .member("now", owned_now(line))
+        .end_object();
+    text += json.take() + "\n";
+  }
+  return text;
+}
+
+}  // namespace datum::inspect

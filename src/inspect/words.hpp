@@ -1,0 +1,32 @@
+// Words, marks and colours that several reports share. Internal to inspect.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datum/core/observation.hpp"
+#include "datum/core/plan.hpp"
+#include "datum/core/status.hpp"
+#include "datum/text/json_writer.hpp"
+#include "datum/text/terminal.hpp"
+
+namespace datum::inspect {
+
+[[nodiscard]] text::Colour colour_of(core::Condition condition);
+[[nodiscard]] std::string_view phase_word(core::Phase phase);
+// "content, mode".
+[[nodiscard]] std::string field_list(const std::vector<core::FieldDrift>& drifts);
+// "converged 40, drifted 3", only what is not zero; "no resources" when all are.
+[[nodiscard]] std::string counts_text(const core::Counts& counts);
+// "observing, held"; empty when there are none.
+[[nodiscard]] std::string flags_text(std::uint32_t flags);
+// `text` filled up with spaces to `columns` code points.
+[[nodiscard]] std::string pad(std::string_view text, std::size_t columns);
+// Lines "    field  observed -> desired", aligned.
+[[nodiscard]] std::string drift_lines(const std::vector<core::FieldDrift>& drifts,
+                                      std::size_t indent, std::size_t width);
+void write_drifts(text::JsonWriter& json, const std::vector<core::FieldDrift>& drifts);
+void write_flags(text::JsonWriter& json, std::uint32_t flags);
+
+}  // namespace datum::inspect
