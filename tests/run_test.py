@@ -142,6 +142,16 @@ class Runner(unittest.TestCase):
         self.script("a.sh", "# test: short\necho ok 1 - fine\nexit 3\n")
         self.assertEqual(self.run_tests()[::2], (1, "1 passed, 1 failed"))
 
+    def test_parts(self):
+        """runner: a unittest case fails when one of its parts does"""
+        text = f"# test: short\nimport sys, unittest\nsys.path.insert(0, {str(RUN.parent)!r})\nimport tap\n"
+        text += "class A(unittest.TestCase):\n  def test_a(self):\n    'a: parts are equal'\n"
+        text += "    for n in (1, 2, 2):\n      with self.subTest(n):\n        self.assertEqual(n, 1)\n"
+        self.script("a.py", text + "  def test_b(self):\n    'b: fine'\ntap.main()\n")
+        status, text, last = self.run_tests()
+        self.assertEqual((status, last), (1, "1 passed, 1 failed"))
+        self.assertIn("FAILED tests/a.py: a: parts are equal", text)
+
     def test_left_children(self):
         """runner: what a test leaves running is ended with it"""
         self.script("a.sh", f"# test: short\nsleep 600 & echo $! >{self.path}/pid\n")

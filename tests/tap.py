@@ -10,6 +10,7 @@ class _TapResult(unittest.TestResult):
     def __init__(self):
         super().__init__()
         self.broken = False
+        self._failing = None
 
     def _line(self, word, test, note=""):
         title = (test.shortDescription() or test.id()).replace("#", "")
@@ -29,6 +30,17 @@ class _TapResult(unittest.TestResult):
 
     def addError(self, test, error):
         self._not_ok(test, error)
+
+    def addSubTest(self, test, subtest, error):
+        # The case itself gets no call of its own when one of its parts fails: one line for it, at the first.
+        if error and self._failing is not test:
+            self._failing = test
+            self._not_ok(test, error)
+            print(f"# {subtest.id()}")
+
+    def addUnexpectedSuccess(self, test):
+        self.broken = True
+        self._line("not ok", test)
 
     def addSkip(self, test, reason):
         self._line("ok", test, f" # SKIP {reason}")

@@ -12,7 +12,7 @@ _SENTENCE = re.compile(r"^[A-Za-z0-9][\w ./:+-]*: .*\w+ .*\w+.*[^.\s]$")
 def check_names(tree):
     for path in tree.match("tests/*.cpp", "journal/sim/*.cpp"):
         text = tree.read(path)
-        for found in _CASE.finditer(text):
+        for found in _CASE.finditer(re.sub(r"^[ \t]*#.*$", lambda line: " " * len(line.group()), text, flags=re.MULTILINE)):
             name = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', found.group(1)))
             line = text.count("\n", 0, found.start()) + 1
             if not _SENTENCE.match(name):
