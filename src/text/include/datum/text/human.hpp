@@ -12,7 +12,7 @@
 
 namespace datum::text {
 
-// "0 B", "1023 B", "1.0 KiB", "417 MiB": three digits at most, powers of 1024, rounded down so that
+// "0 B", "1023 B", "1.0 KiB", "417 MiB": a decimal below ten, powers of 1024, rounded down so that
 // nothing reads as more than it is.
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
 
