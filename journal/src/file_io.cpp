@@ -1,0 +1,85 @@
+#include "file_io.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace datum::journal {
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<Fd> open_at(int folder, const std::string& name, int flags) {
+  for (;;) {
+    const int fd = ::openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0) return Fd(fd);
+    if (errno != EINTR) return fail(error_from_errno(errno, "open " + name));
+  }
+}
+
+Result<Fd> open_folder(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return fail(error_from_errno(errno, "open " + path));
+  return Fd(fd);
+}
+
+Status read_exact(int fd, std::uint64_t offset, MutableByteView out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const auto got =
+        ::pread(fd, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (got == 0) return fail(ErrorCode::corrupt, "the file is shorter than it says");
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(error_from_errno(errno, "read"));
+    done += static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
+Status write_all(int fd, ByteView bytes) {
+  while (!bytes.empty()) {
+    const auto put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(error_from_errno(errno, "write"));
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Status sync_fd(int fd, std::string_view what) {
+  // An interrupted fsync has synced nothing that may be relied on: it is tried again.
+  while (::fsync(fd) != 0)
+    if (errno != EINTR) return fail(error_from_errno(errno, "sync " + std::string(what)));
+  return {};
+}
+
+Status replace_file(int folder, const std::string& name, std::string_view text) {
+  const std::string part = name + ".part";
+  DATUM_ASSIGN(const Fd fd, open_at(folder, part, O_WRONLY | O_CREAT | O_TRUNC));
+  DATUM_TRY(write_all(fd.get(), as_bytes(text)));
+  DATUM_TRY(sync_fd(fd.get(), part));
+  if (::renameat(folder, part.c_str(), folder, name.c_str()) != 0)
+    return fail(error_from_errno(errno, "rename " + part));
+  return sync_fd(folder, "the folder of " + name);
+}
+
+Result<PathParts> split_path(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == path.size() - 1 || path.empty())
+    return fail(ErrorCode::invalid_argument, "'" + path + "' names no file");
+  if (slash == std::string::npos) return PathParts{".", path};
+  return PathParts{slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+}  // namespace datum::journal

@@ -1,0 +1,14 @@
+// Inside the library: open_log with the id that a store gets if it is made.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "datum/journal/log.hpp"
+
+namespace datum::journal {
+
+[[nodiscard]] Result<std::unique_ptr<Log>> open_log_as(const std::string& folder,
+                                                       const OpenOptions& options, const Id128& id);
+
+}  // namespace datum::journal

@@ -1,0 +1,112 @@
+#include "store_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+
+namespace datum::journal {
+
+Status make_folder(const std::string& path) {
+  if (path.size() < 2 || path.front() != '/' || path.back() == '/')
+    return fail(ErrorCode::invalid_argument, "'" + path + "' is not an absolute folder");
+  for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const auto part = path.substr(0, end);
+    if (::mkdir(part.c_str(), 0700) == 0) {
+      // umask may have taken bits from the owner.
+      if (::chmod(part.c_str(), 0700) != 0) return fail(error_from_errno(errno, "chmod " + part));
+      DATUM_ASSIGN(const PathParts parts, split_path(part));
+      DATUM_ASSIGN(const Fd parent, open_folder(parts.folder));
+      DATUM_TRY(sync_fd(parent.get(), parts.folder));
+    } else if (errno != EEXIST) {
+      return fail(error_from_errno(errno, "make folder " + part));
+    }
+    if (end == std::string::npos) return {};
+  }
+}
+
+static Status check_node(const struct stat& info, const std::string& path, const char* mode) {
+  if (info.st_uid != ::geteuid())
+    return fail(ErrorCode::refused,
+                path + " belongs to user " + std::to_string(info.st_uid) +
+                    ": the store must belong to the user that opens it (chown " +
+                    std::to_string(::geteuid()) + " " + path + ")");
+  if ((info.st_mode & 077) != 0)
+    return fail(ErrorCode::refused, path + " is open to others: run chmod " + mode + " " + path);
+  return {};
+}
+
+Status check_access(int folder, const std::string& path) {
+  struct stat info {};
+  if (::fstat(folder, &info) != 0) return fail(error_from_errno(errno, "stat " + path));
+  DATUM_TRY(check_node(info, path, "700"));
+  if (::fstatat(folder, kDataName, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    return fail(error_from_errno(errno, "stat data.mdb"));
+  }
+  const auto data = path + "/" + kDataName;
+  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::refused, data + " is no regular file");
+  return check_node(info, data, "600");
+}
+
+bool has_file(int folder, const char* name) {
+  return ::faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+std::int64_t lock_holder(int folder) {
+  std::array<char, 24> text{};
+  const auto fd = open_at(folder, kWriterLockName, O_RDONLY);
+  if (!fd) return 0;
+  const auto size = ::pread(fd->get(), text.data(), text.size(), 0);
+  std::int64_t pid = 0;
+  if (size > 0) std::from_chars(text.data(), text.data() + size, pid);
+  return pid;
+}
+
+Result<Fd> take_lock(int folder, LockKind kind) {
+  const bool is_exclusive = kind == LockKind::exclusive;
+  auto opened = open_at(folder, kWriterLockName, is_exclusive ? O_RDWR | O_CREAT : O_RDONLY);
+  if (!opened) {
+    if (!is_exclusive && opened.error().code() == ErrorCode::not_found) return Fd();
+    return fail(std::move(opened).error());
+  }
+  while (::flock(opened->get(), (is_exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return fail(error_from_errno(errno, "lock the store"));
+    return fail(ErrorCode::busy, "the store is in use: its lock was last taken by process " +
+                                     std::to_string(lock_holder(folder)));
+  }
+  if (is_exclusive) {
+    const auto pid = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(opened->get(), 0) != 0) return fail(error_from_errno(errno, "writer.lock"));
+    DATUM_TRY(write_all(opened->get(), as_bytes(pid)));
+  }
+  return std::move(*opened);
+}
+
+Status create_data(int folder, const std::string& path,
+                   const std::function<Status(const std::string&)>& make) {
+  const auto inner = path + "/" + kCreatingName;
+  const auto clear = [&] {
+    ::unlink((inner + "/" + kDataName).c_str());
+    ::unlink((inner + "/" + kLmdbLockName).c_str());
+    return ::unlinkat(folder, kCreatingName, AT_REMOVEDIR) == 0 || errno == ENOENT;
+  };
+  if (!clear()) return fail(error_from_errno(errno, "remove " + inner));
+  if (::mkdirat(folder, kCreatingName, 0700) != 0)
+    return fail(error_from_errno(errno, "make " + inner));
+  DATUM_TRY(make(inner));
+  // The commit inside was synced; the name that it gets now must be too.
+  if (::rename((inner + "/" + kDataName).c_str(), (path + "/" + kDataName).c_str()) != 0)
+    return fail(error_from_errno(errno, "rename data.mdb"));
+  DATUM_TRY(sync_fd(folder, path));
+  if (!clear()) return fail(error_from_errno(errno, "remove " + inner));
+  return {};
+}
+
+}  // namespace datum::journal

@@ -1,0 +1,61 @@
+// The folder of a store: who may use it, the writer's lock, the mark of an orderly end, and the
+// birth of data.mdb. It opens neither LMDB nor lock.mdb.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "datum/base/error.hpp"
+#include "datum/journal/log.hpp"
+#include "file_io.hpp"
+
+namespace datum::journal {
+
+inline constexpr const char* kDataName = "data.mdb";
+inline constexpr const char* kLmdbLockName = "lock.mdb";
+inline constexpr const char* kWriterLockName = "writer.lock";
+inline constexpr const char* kCleanName = "clean";
+inline constexpr const char* kCreatingName = "creating";
+
+// Makes the folder and what is missing above it, each 0700, each parent synced.
+[[nodiscard]] Status make_folder(const std::string& path);
+
+// `refused` unless `folder` is the caller's and 0700, and data.mdb (if there) a regular file, 0600.
+[[nodiscard]] Status check_access(int folder, const std::string& path);
+
+[[nodiscard]] bool has_file(int folder, const char* name);
+
+enum class LockKind : bool { shared, exclusive };
+// The lock is held until the descriptor closes. Exclusive: the file is made if missing and holds
+// this process's pid. Shared: nothing is written; a missing file is an unheld lock (no descriptor).
+// `busy` names the holder's pid.
+[[nodiscard]] Result<Fd> take_lock(int folder, LockKind kind);
+// Pid in the lock's file, 0 when it holds none.
+[[nodiscard]] std::int64_t lock_holder(int folder);
+
+// How data.mdb looked when the store was closed in order.
+struct CleanMark {
+  Id128 store;
+  Head head;
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  std::int64_t ctime_ns = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const CleanMark& other) const;
+};
+// What a mark of this moment would say of the file.
+[[nodiscard]] Result<CleanMark> mark_of(int data_fd, const Id128& store, const Head& head);
+[[nodiscard]] Status write_clean_mark(int folder, const CleanMark& mark);
+// nullopt: there is none, or its checksum is wrong (which counts as none).
+[[nodiscard]] Result<std::optional<CleanMark>> read_clean_mark(int folder);
+// Gone, and its absence durable.
+[[nodiscard]] Status remove_clean_mark(int folder);
+
+// Lets `make` write a complete environment into the sub-folder that it is given, then moves
+// data.mdb up, durably. What an earlier attempt left is removed first.
+[[nodiscard]] Status create_data(int folder, const std::string& path,
+                                 const std::function<Status(const std::string&)>& make);
+
+}  // namespace datum::journal
