@@ -36,13 +36,9 @@ std::optional<Diagnostic> find_early_fault(std::string_view file, const Slice& s
   return std::nullopt;
 }
 
-// Leaves room for the line that says how much was left out.
-void end_list(std::string_view file, const Slice& slice, std::size_t left,
-              std::vector<Diagnostic>& diagnostics) {
-  diagnostics.resize(std::min(diagnostics.size(), kMaxDiagnostics - 1));
-  diagnostics.push_back(
-      {std::string(file), slice.first_line, 1,
-       "too many faults: " + std::to_string(left) + " documents from here on were not read", ""});
+// Whether one more document could fill the list and leave no room for the line that says so.
+bool is_full(const std::vector<Diagnostic>& diagnostics) {
+  return diagnostics.size() + kMaxFaultsPerDocument + 1 > kMaxDiagnostics;
 }
 
 }  // namespace
@@ -52,8 +48,11 @@ Parsed parse_slices(std::string_view file, std::span<const Slice> slices, Option
   DocumentReader reader(file, *parsed.arena, parsed.diagnostics, options);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     const auto& slice = slices[i];
-    if (parsed.diagnostics.size() >= kMaxDiagnostics) {
-      end_list(file, slice, slices.size() - i, parsed.diagnostics);
+    if (is_full(parsed.diagnostics)) {
+      const auto left = std::to_string(slices.size() - i);
+      parsed.diagnostics.push_back(
+          {std::string(file), slice.first_line, 1,
+           "too many faults: " + left + " documents from here on were not read", ""});
       break;
     }
     if (auto fault = find_early_fault(file, slice, options)) {

@@ -24,8 +24,9 @@ inline constexpr std::size_t kMaxDocumentBytes = 16U << 20U;
 inline constexpr std::uint32_t kMaxDepth = 32;
 // Parser events of one document: about 50,000 keys or values.
 inline constexpr std::uint32_t kMaxEvents = 100'000;
-// Faults listed for one call of `parse`; a last one then says how many faulty documents were left
-// out. Nobody reads more, and a file of nothing but `---` lines must not fill the memory.
+// Faults listed for one call of `parse`, at most ten a document; when they are nearly full a last
+// one says how many documents were not read. Nobody reads more, and a file of nothing but `---`
+// lines must not fill the memory.
 inline constexpr std::size_t kMaxDiagnostics = 1'000;
 
 // A place in a file: both from 1, the column in characters (code points). 0 means "the whole file".
