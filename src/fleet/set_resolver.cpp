@@ -1,0 +1,230 @@
+// See the header. Merging is kept by the documents that take part, so that a resource of a common
+// layer is made once for the whole fleet.
+#include "set_resolver.hpp"
+
+#include <algorithm>
+
+#include "datum/model/reserved.hpp"
+#include "graph.hpp"
+#include "reader.hpp"
+
+namespace datum::fleet {
+
+std::size_t SetResolver::BodiesHash::operator()(const std::vector<BodyId>& bodies) const {
+  std::size_t hash = bodies.size();
+  for (const auto id : bodies) hash = (hash ^ id) * 0x9E3779B97F4A7C15ULL;
+  return hash;
+}
+
+SetResolver::SetResolver(const Documents& documents)
+    : documents_(documents),
+      merger_(documents),
+      single_(documents.bodies.size()),
+      index_of_(documents.references.size(), kNone) {
+  layer_of_.reserve(documents.bodies.size());
+  for (const auto& body : documents.bodies) layer_of_.push_back(body.layer);
+}
+
+std::string SetResolver::at(const Merged& merged) const {
+  return place_text(documents_, documents_.bodies[merged.bodies.front()].at);
+}
+
+const Merged* SetResolver::adopt(std::unique_ptr<Merged>& slot, RefId id,
+                                 const std::vector<BodyId>& bodies) {
+  slot = std::make_unique<Merged>(merger_.merge(id, bodies));
+  if (slot->fixed) {
+    const auto [known, added] = target_ids_.try_emplace(
+        slot->fixed->target, static_cast<std::uint32_t>(target_ids_.size()));
+    slot->target_id = known->second;
+    if (added) owners_.emplace_back();
+  }
+  return slot.get();
+}
+
+const Merged* SetResolver::member(RefId id, std::vector<BodyId>& bodies) {
+  if (bodies.size() == 1) {
+    auto& slot = single_[bodies.front()];
+    return slot ? slot.get() : adopt(slot, id, bodies);
+  }
+  auto& slot = several_[bodies];
+  return slot ? slot.get() : adopt(slot, id, bodies);
+}
+
+void SetResolver::enter(const std::vector<LayerId>& layers) {
+  std::vector<bool> in_set(documents_.layers.size(), false);
+  for (const auto layer : layers) in_set[layer] = true;
+  ++stamp_;
+  members_.clear();
+  varying_.clear();
+  provider_paths_.clear();
+  faults_.clear();
+  std::fill(index_of_.begin(), index_of_.end(), kNone);
+  std::vector<BodyId> bodies;
+  for (RefId id = 0; id < documents_.references.size(); ++id) {
+    bodies.clear();
+    for (const auto body : documents_.by_reference[id])
+      if (in_set[layer_of_[body]]) bodies.push_back(body);
+    if (bodies.empty()) continue;
+    const auto* merged = member(id, bodies);
+    index_of_[id] = static_cast<std::uint32_t>(members_.size());
+    members_.push_back(merged);
+    if (merged->varies()) varying_.push_back(merged);
+    faults_.insert(faults_.end(), merged->faults.begin(), merged->faults.end());
+  }
+  check_targets();
+  check_references();
+  check_cycles();
+}
+
+const Merged* SetResolver::find(const model::Reference& reference) const {
+  const auto& all = documents_.references;
+  const auto at = std::lower_bound(all.begin(), all.end(), reference);
+  if (at == all.end() || *at != reference) return nullptr;
+  const auto index = index_of_[static_cast<std::size_t>(at - all.begin())];
+  return index == kNone ? nullptr : members_[index];
+}
+
+void SetResolver::shared_target(const Merged& first, const Merged& second,
+                                const std::string& target, Faults& faults) const {
+  const auto& one = documents_.references[first.id];
+  const auto& other = documents_.references[second.id];
+  faults.push_back({documents_.bodies[second.bodies.front()].at,
+                    other.text() + " and " + one.text() + " have one target, " + target +
+                        "; the other stands at " + at(first),
+                    "keep one of them, or make them layers of one resource by one type and name",
+                    false});
+}
+
+void SetResolver::check_targets() {
+  for (const auto* each : members_) {
+    if (!each->fixed) continue;
+    auto& owner = owners_[each->target_id];
+    if (owner.stamp == stamp_)
+      shared_target(*owner.member, *each, each->fixed->target.text(), faults_);
+    else
+      owner = {stamp_, each};
+  }
+  for (const auto* each : members_)
+    if (each->fixed && each->fixed->target.family == model::TargetFamily::repository)
+      claim_provider_paths(*each, *each->fixed, faults_);
+}
+
+const Merged* SetResolver::owner_of(const model::Target& target) const {
+  const auto id = target_ids_.find(target);
+  if (id == target_ids_.end()) return nullptr;
+  const auto& owner = owners_[id->second];
+  return owner.stamp == stamp_ ? owner.member : nullptr;
+}
+
+// The files that a Repository brings may not be files of anybody else.
+void SetResolver::claim_provider_paths(const Merged& member, const model::Resource& resource,
+                                       Faults& faults) {
+  for (auto& path : model::provider_paths(resource)) {
+    const auto* owner = owner_of({model::TargetFamily::path, path});
+    provider_paths_.try_emplace(std::move(path), &member);
+    if (owner) check_on_provider_path(*owner, *owner->fixed, faults);
+  }
+}
+
+void SetResolver::check_on_provider_path(const Merged& member, const model::Resource& resource,
+                                         Faults& faults) const {
+  if (resource.target.family != model::TargetFamily::path || !claims_content(resource)) return;
+  const auto writer = provider_paths_.find(resource.target.name);
+  if (writer == provider_paths_.end()) return;
+  faults.push_back({member.place_of(documents_, model::Field::path),
+                    resource.reference.text() + " stands on " + resource.target.name + ", which " +
+                        documents_.references[writer->second->id].text() + " writes itself",
+                    "leave it to the Repository, and declare here owner and mode at most", false});
+}
+
+void SetResolver::check_reference(const Merged& from, const Edge& edge) {
+  const auto& wanted = edge.to->reference;
+  auto message = documents_.references[from.id].text() + ": " + std::string(edge.key) + " names " +
+                 wanted.text() + ", which ";
+  std::string hint;
+  if (edge.to->id == kNone) {
+    message.append("no document of the fleet declares");
+    std::vector<std::string_view> names;
+    for (const auto& each : documents_.references)
+      if (each.type == wanted.type) names.push_back(each.name);
+    const auto near = nearest(wanted.name, names);
+    hint = near ? "did you mean " + std::string(to_string(wanted.type)) + "[" + std::string(*near) +
+                      "]?"
+                : "declare it, or take the reference out";
+  } else {
+    const auto& body = documents_.bodies[documents_.by_reference[edge.to->id].front()];
+    message.append("the host does not have");
+    hint = "it stands in layer " + documents_.layers[body.layer].name + " at " +
+           place_text(documents_, body.at) + ": match that layer too, or take the reference out";
+  }
+  faults_.push_back({edge.to->at, std::move(message), std::move(hint), false});
+}
+
+void SetResolver::check_references() {
+  for (const auto* from : members_)
+    for (const auto& edge : from->edges)
+      if (edge.to->id == kNone || index_of_[edge.to->id] == kNone) check_reference(*from, edge);
+}
+
+void SetResolver::check_cycles() {
+  std::vector<std::vector<std::uint32_t>> edges(members_.size());
+  bool any = false;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    for (const auto& edge : members_[i]->edges) {
+      if (edge.to->id == kNone || index_of_[edge.to->id] == kNone) continue;
+      edges[i].push_back(index_of_[edge.to->id]);
+      any = true;
+    }
+  if (!any) return;
+  for (const auto& cycle : find_cycles(edges)) {
+    const auto& first = *members_[cycle.front()];
+    std::string way;
+    for (const auto node : cycle)
+      way.append(documents_.references[members_[node]->id].text()).append(" → ");
+    way.append(documents_.references[first.id].text());
+    const auto next = documents_.references[members_[cycle[1 % cycle.size()]]->id];
+    auto place = documents_.bodies[first.bodies.front()].at;
+    for (const auto& edge : first.edges)
+      if (edge.to->reference == next) place = edge.to->at;
+    faults_.push_back({place, "the order goes round in a circle: " + way,
+                       "take out one of these references", false});
+  }
+}
+
+SetResolver::HostResult SetResolver::resolve(const LabelView& labels, bool keep) {
+  HostResult result;
+  std::unordered_map<model::Target, const Merged*, model::TargetHash> own_targets;
+  std::vector<std::pair<const Merged*, model::ResourcePtr>> made;
+  const auto shared_paths = provider_paths_;
+  for (const auto* member : varying_) {
+    auto filled = merger_.fill(*member, labels);
+    result.faults.insert(result.faults.end(), filled.faults.begin(), filled.faults.end());
+    result.fact_faults.insert(result.fact_faults.end(), filled.fact_faults.begin(),
+                              filled.fact_faults.end());
+    result.missing_facts.insert(filled.missing_facts.begin(), filled.missing_facts.end());
+    if (!filled.resource) continue;
+    const auto& target = filled.resource->target;
+    if (const auto* owner = owner_of(target))
+      shared_target(*owner, *member, target.text(), result.faults);
+    else if (const auto [other, added] = own_targets.emplace(target, member); !added)
+      shared_target(*other->second, *member, target.text(), result.faults);
+    if (target.family == model::TargetFamily::repository)
+      claim_provider_paths(*member, *filled.resource, result.faults);
+    made.emplace_back(member, std::move(filled.resource));
+  }
+  for (const auto& [member, resource] : made)
+    check_on_provider_path(*member, *resource, result.faults);
+  provider_paths_ = shared_paths;
+  if (!keep) return result;
+  result.resources.reserve(members_.size());
+  std::size_t next = 0;
+  for (const auto* member : members_) {
+    if (member->fixed)
+      result.resources.push_back(member->fixed);
+    else if (next < made.size() && made[next].first == member)
+      result.resources.push_back(std::move(made[next++].second));
+  }
+  return result;
+}
+
+}  // namespace datum::fleet
