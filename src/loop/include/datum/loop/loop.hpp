@@ -66,6 +66,12 @@ struct ChildOptions {
   std::string working_directory = "/";
   std::size_t output_limit = 16 * 1024;         // first and last half are kept beyond it
   std::int64_t timeout_ns = 60 * kNsPerSecond;  // then SIGKILL to the child's session; 0: none
+  // Borrowed until `spawn` returns. Output goes to this descriptor and not to the result: for a
+  // child whose life must not depend on its reader. -1: it is captured.
+  int output_descriptor = -1;
+  // Borrowed until `spawn` returns. Becomes descriptor 3 of the child: a lock that lives as long as
+  // it does. -1: none.
+  int lock_descriptor = -1;
 };
 
 struct ChildResult {
@@ -75,6 +81,12 @@ struct ChildResult {
   std::string output;                 // standard output and error, in the order they were written
   std::uint64_t output_left_out = 0;  // bytes cut out at offset output_limit / 2 of `output`
 };
+
+// What every loop asks of options before it starts anything: argv[0] absolute, an absolute working
+// directory, no NUL byte in a string. `invalid_argument`.
+[[nodiscard]] Status check_child_options(const ChildOptions& options);
+// Whether a loop may watch `number`: a signal that can be caught and is not its own (SIGCHLD).
+[[nodiscard]] bool is_watchable_signal(int number);
 
 class Signals {
  public:
@@ -97,9 +109,9 @@ class Loop {
   // their `done` callbacks still run. It must not outlive the loop.
   [[nodiscard]] virtual std::unique_ptr<Worker> make_serial_worker() = 0;
   // Starts a child with standard input from /dev/null, umask 022, a session of its own and no other
-  // descriptor than 0, 1 and 2. `not_found`, `permission_denied`: `done` never runs. `done` runs
-  // when the child itself has ended, with all it wrote until then; what its own background children
-  // write later is not waited for.
+  // descriptor than 0, 1 and 2 (and 3, see above). `not_found`, `permission_denied`: `done` never
+  // runs. `done` runs when the child itself has ended, with all it wrote until then; what its own
+  // background children write later is not waited for.
   [[nodiscard]] virtual Status spawn(const ChildOptions& options,
                                      std::function<void(ChildResult)> done) = 0;
   // Calls `on_signal` on the loop for each delivery of one of `numbers`. A watch counts as
