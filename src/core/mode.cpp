@@ -12,7 +12,8 @@ static std::string with_reason(std::string_view word, const std::string& reason)
 EffectiveMode host_mode(const ModeTerms& terms) {
   if (terms.held) return {Mode::observe, ModeTerm::hold, with_reason("hold", terms.hold_reason)};
   if (terms.outside_window)
-    return {Mode::observe, ModeTerm::window, with_reason("outside the window", terms.window_reason)};
+    return {Mode::observe, ModeTerm::window,
+            with_reason("outside the window", terms.window_reason)};
   if (terms.argument)
     return {*terms.argument, ModeTerm::argument,
             std::string("--mode ").append(to_string(*terms.argument))};

@@ -43,8 +43,8 @@ std::string_view to_string(Found found) {
 
 std::string_view to_string(Obstacle obstacle) {
   static constexpr std::array<std::string_view, 9> kWords{
-      "none",          "mount point", "hard links", "no content",        "not corrected",
-      "not empty",     "immutable",   "secret",     "unmanaged content",
+      "none",      "mount point", "hard links",        "no content",        "not corrected",
+      "not empty", "immutable",   "unresolved secret", "unmanaged content",
   };
   return word(kWords, obstacle, 0);
 }

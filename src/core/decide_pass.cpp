@@ -1,0 +1,137 @@
+// Decisions about a pass: begin, what was observed, what was planned, how it ended.
+#include <algorithm>
+#include <set>
+
+#include "assessment.hpp"
+#include "bounds.hpp"
+#include "decisions.hpp"
+
+namespace datum::core {
+
+Result<Events> Decider::operator()(const StartPass& command) const {
+  if (!state_.open) return fail(ErrorCode::conflict, "the store is not open");
+  if (state_.pass)
+    return fail(ErrorCode::busy,
+                "pass " + std::to_string(state_.pass->id) + " has begun and not ended");
+  if (command.manifest_empty && !command.manifest_final)
+    return fail(ErrorCode::refused,
+                "the manifest is empty; one that is meant to be is marked final (--final)");
+  if (state_.accepted &&
+      (command.foreign_manifest || command.started.declaration != *state_.accepted))
+    return fail(ErrorCode::refused,
+                "the store is bound to an accepted declaration and reconciles nothing else");
+  return Events{command.started};
+}
+
+static ResourceObserved observed_event(PassId pass, const Observation& observation) {
+  ResourceObserved event;
+  event.pass = pass;
+  event.reference = observation.reference;
+  event.target = observation.target;
+  event.condition = observation.condition;
+  event.found = observation.found;
+  event.drifts = observation.drifts;
+  event.reason = bounded(observation.reason);
+  event.obstacle = observation.obstacle;
+  event.observation = observation.digest;
+  event.content = observation.content;
+  return event;
+}
+
+static void append_forgotten(const State& state, const std::set<model::Target>& seen,
+                             Events& events) {
+  std::vector<model::Target> gone;
+  for (const auto& [target, resource] : state.resources)
+    if (!seen.contains(target)) gone.push_back(target);
+  const auto name_of = [](const model::Target& target) -> const std::string& {
+    return target.name;
+  };
+  split_by_size(gone, name_of, [&](std::size_t begin, std::size_t end) {
+    ResourcesForgotten event;
+    event.pass = state.pass->id;
+    event.targets.assign(gone.begin() + static_cast<std::ptrdiff_t>(begin),
+                         gone.begin() + static_cast<std::ptrdiff_t>(end));
+    events.push_back(std::move(event));
+  });
+}
+
+Result<Events> Decider::operator()(const RecordObservations& command) const {
+  DATUM_TRY(need_pass());
+  std::vector<const Observation*> sorted;
+  std::set<model::Target> seen;
+  sorted.reserve(command.observations.size());
+  for (const auto& observation : command.observations) {
+    sorted.push_back(&observation);
+    if (!seen.insert(observation.target).second)
+      return fail(ErrorCode::conflict, observation.target.text() + " was observed twice");
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Observation* a, const Observation* b) { return a->reference < b->reference; });
+  Events events;
+  append_forgotten(state_, seen, events);
+  for (const auto* observation : sorted) {
+    const auto known = state_.resources.find(observation->target);
+    if (known != state_.resources.end() && known->second.observation == observation->digest)
+      continue;
+    events.push_back(observed_event(state_.pass->id, *observation));
+  }
+  return events;
+}
+
+Result<Events> Decider::operator()(const RecordPlan& command) const {
+  DATUM_TRY(need_pass());
+  if (command.empty || command.digest == state_.last_plan) return Events{};
+  const auto pass = state_.pass->id;
+  return Events{ObservationSummarized{pass, count_resources(state_), command.observations},
+                PlanComputed{pass, command.digest, command.counts}};
+}
+
+static PassFacts facts_at_end(const PassState& pass, const FinishPass& command) {
+  PassFacts facts;
+  facts.finished = true;
+  facts.declaration = pass.started.declaration;
+  facts.mode = pass.started.mode.mode;
+  facts.failed = pass.failed != 0 || pass.blocked != 0;
+  facts.observed_only = command.observed_only;
+  facts.observed_only_drifted = command.observed_only_drifted;
+  facts.carried_flags = command.extra_flags;
+  facts.wall = command.now;
+  return facts;
+}
+
+Result<Events> Decider::operator()(const FinishPass& command) const {
+  DATUM_TRY(need_no_open_action());
+  const auto& pass = *state_.pass;
+  StatusInput input;
+  input.now = command.now;
+  const auto status = assess(state_, facts_at_end(pass, command), input);
+  PassFinished finished;
+  finished.pass = pass.id;
+  finished.condition = status.condition;
+  finished.flags = status.flags;
+  finished.counts = status.counts;
+  finished.planned = command.planned;
+  finished.succeeded = pass.succeeded;
+  finished.failed = pass.failed;
+  finished.blocked = pass.blocked;
+  finished.skipped = pass.skipped;
+  finished.not_started = pass.not_started;
+  finished.observed_only = command.observed_only;
+  finished.observed_only_drifted = command.observed_only_drifted;
+  finished.observations = command.observations;
+  finished.plan = command.plan;
+  finished.duration_ns = std::max<std::int64_t>(0, command.mono.ns - pass.started_mono.ns);
+  return Events{finished};
+}
+
+// The clock of the pass's boot says which of the two it was, whatever the caller takes it for.
+Result<Events> Decider::operator()(const InterruptPass& command) const {
+  DATUM_TRY(need_no_open_action());
+  PassInterrupted interrupted{state_.pass->id, command.cause, bounded(command.detail)};
+  if (command.cause == Interruption::crash || command.cause == Interruption::reboot)
+    interrupted.cause =
+        state_.pass->boot == state_.boot ? Interruption::crash : Interruption::reboot;
+  return Events{interrupted};
+}
+
+}  // namespace datum::core

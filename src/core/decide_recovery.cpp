@@ -1,0 +1,132 @@
+// After a death: what a look at the machine says of each action without an end becomes history,
+// with the ownership and the notifications that the dead process could not record any more.
+#include <algorithm>
+
+#include "decisions.hpp"
+#include "judgement.hpp"
+#include "ownership.hpp"
+#include "planning.hpp"
+
+namespace datum::core {
+namespace {
+
+class Recovery {
+ public:
+  Recovery(const State& state, const model::Manifest* manifest)
+      : state_(state), manifest_(manifest), raiser_(state) {}
+
+  void record(const AnnouncedState& action, const RecoveredAction& seen) {
+    if (seen.outcome == RecoveredOutcome::took_effect) {
+      append_ownership(action, seen);
+      append_notifications(action);
+    }
+    ActionRecovered event;
+    event.pass = state_.pass->id;
+    event.ordinal = action.ordinal;
+    event.target = action.target;
+    event.outcome = seen.outcome;
+    event.left = seen.left;
+    events_.push_back(std::move(event));
+    if (seen.outcome != RecoveredOutcome::took_effect) append_quarantine(action);
+  }
+
+  Events take() { return std::move(events_); }
+
+ private:
+  // The resource that the action was about: of a purge, the Directory.
+  [[nodiscard]] const model::Resource* find_resource(const AnnouncedState& action) const {
+    if (manifest_ == nullptr) return nullptr;
+    auto target = action.target;
+    if (action.kind == ActionKind::purge) target.name = parent_of(action.target.name);
+    for (const auto& resource : manifest_->resources)
+      if (resource->target == target) return resource.get();
+    return nullptr;
+  }
+
+  // Without the manifest, the state still knows the document's name; protection and requirements
+  // follow with the next pass.
+  void append_ownership(const AnnouncedState& action, const RecoveredAction& seen) {
+    const auto pass = state_.pass->id;
+    const auto owned = state_.owned.find(action.target);
+    if (removes(action.kind)) {
+      if (owned != state_.owned.end())
+        events_.push_back(OwnershipRemoved{pass, action.target, owned->second.reference});
+      return;
+    }
+    if (owned != state_.owned.end()) return;
+    const auto* resource = find_resource(action);
+    const auto known = state_.resources.find(action.target);
+    model::Reference reference;
+    if (resource != nullptr)
+      reference = resource->reference;
+    else if (known != state_.resources.end())
+      reference = known->second.reference;
+    else
+      return;
+    const bool protect = resource != nullptr && resource->protect;
+    std::vector<model::Target> requirements;
+    if (resource != nullptr) requirements = requirement_targets(*manifest_, *resource);
+    if (action.kind == ActionKind::create && action.before == Found::absent)
+      events_.push_back(
+          OwnershipCreated{pass, action.target, reference, protect, std::move(requirements)});
+    else
+      events_.push_back(OwnershipAdopted{pass, action.target, reference, protect,
+                                         std::move(requirements), seen.left});
+  }
+
+  void append_notifications(const AnnouncedState& action) {
+    if (action.kind == ActionKind::leave) return;
+    const auto* cause = find_resource(action);
+    if (cause == nullptr) return;
+    const auto names = [cause](const std::vector<model::Reference>& list) {
+      return std::find(list.begin(), list.end(), cause->reference) != list.end();
+    };
+    for (const auto& service : manifest_->resources) {
+      const bool restart = names(service->restart_on);
+      if (!restart && !names(service->reload_on)) continue;
+      if (service->text(model::Field::state) == "stopped" || is_skipped(service->target)) continue;
+      raiser_.raise(*service, restart, cause->reference, events_);
+    }
+  }
+
+  [[nodiscard]] bool is_skipped(const model::Target& target) const {
+    const auto known = state_.resources.find(target);
+    return known != state_.resources.end() && known->second.condition == Condition::skipped;
+  }
+
+  // Only deaths in a wave of one are held against an action: in a larger one it may be innocent.
+  void append_quarantine(const AnnouncedState& action) {
+    if (state_.pass->wave_size != 1) return;
+    const auto suspect = state_.suspects.find(action.target);
+    const auto deaths = (suspect == state_.suspects.end() ? 0 : suspect->second) + 1;
+    if (deaths >= kQuarantineAfter)
+      events_.push_back(ActionQuarantined{state_.pass->id, action.ordinal, action.target, deaths});
+  }
+
+  const State& state_;
+  const model::Manifest* manifest_;
+  Raiser raiser_;
+  Events events_;
+};
+
+}  // namespace
+
+Result<Events> Decider::operator()(const RecordRecovery& command) const {
+  DATUM_TRY(need_pass());
+  std::vector<std::uint32_t> ordinals;
+  Recovery recovery(state_, command.manifest);
+  for (const auto& seen : command.actions) {
+    const auto open = state_.pass->open.find(seen.ordinal);
+    if (open == state_.pass->open.end())
+      return fail(ErrorCode::conflict,
+                  "action " + std::to_string(seen.ordinal) + " was not announced, or has ended");
+    recovery.record(open->second, seen);
+    ordinals.push_back(seen.ordinal);
+  }
+  std::sort(ordinals.begin(), ordinals.end());
+  if (std::adjacent_find(ordinals.begin(), ordinals.end()) != ordinals.end())
+    return fail(ErrorCode::conflict, "an action was looked at twice");
+  return recovery.take();
+}
+
+}  // namespace datum::core

@@ -1,0 +1,81 @@
+// One overload per command, in decide_*.cpp by group, and what they share. Internal to core.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datum/core/decide.hpp"
+
+namespace datum::core {
+
+using Events = std::vector<Event>;
+
+class Decider {
+ public:
+  explicit Decider(const State& state) : state_(state) {}
+
+  // store, holds, judgements
+  Result<Events> operator()(const CreateStore& command) const;
+  Result<Events> operator()(const OpenStore& command) const;
+  Result<Events> operator()(const CloseStore& command) const;
+  Result<Events> operator()(const SetHold& command) const;
+  Result<Events> operator()(const LiftHold& command) const;
+  Result<Events> operator()(const Acknowledge& command) const;
+  Result<Events> operator()(const KeepTarget& command) const;
+  Result<Events> operator()(const LiftQuarantine& command) const;
+  // pass
+  Result<Events> operator()(const StartPass& command) const;
+  Result<Events> operator()(const RecordObservations& command) const;
+  Result<Events> operator()(const RecordPlan& command) const;
+  Result<Events> operator()(const FinishPass& command) const;
+  Result<Events> operator()(const InterruptPass& command) const;
+  Result<Events> operator()(const RecordRecovery& command) const;
+  // actions
+  Result<Events> operator()(const AnnounceWave& command) const;
+  Result<Events> operator()(const RecordResults& command) const;
+  Result<Events> operator()(const RecordRefusals& command) const;
+  Result<Events> operator()(const RecordNotStarted& command) const;
+  // ownership, notifications
+  Result<Events> operator()(const RecordOwnership& command) const;
+  Result<Events> operator()(const StartDelivery& command) const;
+  Result<Events> operator()(const RecordDelivery& command) const;
+  Result<Events> operator()(const DropNotification& command) const;
+
+ private:
+  // Something may be recorded of a pass only while one runs; of an act, only while it enforces.
+  [[nodiscard]] Status need_pass() const;
+  [[nodiscard]] Status need_enforcing() const;
+  [[nodiscard]] Status need_no_open_action() const;
+  [[nodiscard]] Phase phase_of(std::uint32_t ordinal) const;
+
+  const State& state_;
+};
+
+// Notifications raised by one command: those that add nothing are left out, in the state's terms
+// and the command's own.
+class Raiser {
+ public:
+  explicit Raiser(const State& state) : state_(state) {}
+  void raise(const model::Resource& service, bool restart, const model::Reference& by,
+             Events& events);
+
+ private:
+  const State& state_;
+  std::map<model::Target, PendingNotification> pending_;
+};
+
+// Appends ActionFailed: an identical failure that still stands is referred to.
+struct FailureText {
+  ErrorCode code = ErrorCode::internal;
+  std::string message, output;
+  Digest digest;
+};
+void append_failure(const State& state, const Action& action, FailureText text, Events& events);
+
+// Appends ActionBlocked for every action that can no longer run, given the phases as they will be;
+// `messages` says of actions that ended now why. Changes `phases` accordingly.
+void append_blocked(const State& state, const Plan& plan, std::vector<Phase>& phases,
+                    const std::map<std::uint32_t, std::string>& messages, Events& events);
+
+}  // namespace datum::core

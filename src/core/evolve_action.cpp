@@ -1,0 +1,161 @@
+// Events of actions and notifications.
+#include <algorithm>
+
+#include "evolve.hpp"
+#include "judgement.hpp"
+
+namespace datum::core {
+namespace {
+
+// More actions than any plan has; a record that names a higher one is not believed with memory.
+constexpr std::uint32_t kMaxOrdinal = 1U << 24;
+
+// A target that some document declares, and not an entry or a leftover that was removed.
+bool is_declared_kind(ActionKind kind) {
+  return kind != ActionKind::purge && kind != ActionKind::leave;
+}
+
+}  // namespace
+
+void Evolver::end_action(std::uint32_t ordinal, Phase phase) const {
+  if (!state_.pass || ordinal >= kMaxOrdinal) return;
+  auto& pass = *state_.pass;
+  if (phase != Phase::announced) pass.open.erase(ordinal);
+  if (ordinal >= pass.phases.size()) pass.phases.resize(ordinal + 1, Phase::waiting);
+  pass.phases[ordinal] = phase;
+}
+
+void Evolver::operator()(const ActionsAnnounced& event) const {
+  if (!state_.pass) return;
+  auto& pass = *state_.pass;
+  if (event.wave != pass.waves) pass.wave_size = 0;
+  pass.waves = event.wave;
+  pass.wave_size += static_cast<std::uint32_t>(event.actions.size());
+  for (const auto& action : event.actions) {
+    end_action(action.ordinal, Phase::announced);
+    pass.open[action.ordinal] =
+        AnnouncedState{action.ordinal, action.kind, action.target, action.before};
+  }
+}
+
+void Evolver::count_correction(const model::Target& target) const {
+  auto& contest = state_.contests[target];
+  contest.corrections.push_back(place_.wall);
+  if (contest.corrections.size() > kContestedAfter)
+    contest.corrections.erase(contest.corrections.begin());
+  if (!within_contest(contest.corrections)) contest.contested = false;
+}
+
+void Evolver::operator()(const ActionSucceeded& event) const {
+  if (is_correction(state_, event.kind)) count_correction(event.target);
+  if (state_.pass) ++state_.pass->succeeded;
+  end_action(event.ordinal, Phase::succeeded);
+  state_.failures.erase(event.target);
+  state_.suspects.erase(event.target);
+  if (const auto owned = state_.owned.find(event.target); owned != state_.owned.end())
+    owned->second.left = event.left;
+  if (!is_declared_kind(event.kind)) return;
+  auto& resource = state_.resources[event.target];
+  resource.reference = event.reference;
+  resource.condition = event.condition;
+  resource.found = event.left.found;
+  resource.observation = event.observation;
+  resource.observed_at = place_.seq;
+  resource.seen_in = event.pass;
+  resource.blocked = false;
+}
+
+void Evolver::operator()(const ActionFailed& event) const {
+  if (state_.pass) ++state_.pass->failed;
+  end_action(event.ordinal, Phase::failed);
+  auto& failure = state_.failures[event.target];
+  failure.pass = event.pass;
+  failure.digest = event.failure;
+  failure.first = event.same_as != 0 ? event.same_as : place_.seq;
+}
+
+void Evolver::operator()(const ActionsNotStarted& event) const {
+  if (state_.pass) state_.pass->not_started += static_cast<std::uint32_t>(event.ordinals.size());
+  for (const auto ordinal : event.ordinals) end_action(ordinal, Phase::not_started);
+}
+
+void Evolver::operator()(const ActionBlocked& event) const {
+  if (state_.pass) ++state_.pass->blocked;
+  end_action(event.ordinal, Phase::blocked);
+  if (const auto found = state_.resources.find(event.target); found != state_.resources.end())
+    found->second.blocked = true;
+}
+
+void Evolver::operator()(const ActionSkipped& event) const {
+  if (state_.pass) ++state_.pass->skipped;
+  end_action(event.ordinal, Phase::skipped);
+}
+
+void Evolver::operator()(const ActionQuarantined& event) const {
+  if (event.deaths != 0) {
+    state_.quarantined[event.target] = event.deaths;
+    return;
+  }
+  state_.quarantined.erase(event.target);
+  state_.suspects.erase(event.target);
+}
+
+// What did not take effect, or may not have, was running when the process died: it is run alone
+// from now on, and only a death in a wave of one is held against it.
+void Evolver::operator()(const ActionRecovered& event) const {
+  if (event.outcome == RecoveredOutcome::took_effect) {
+    end_action(event.ordinal, Phase::succeeded);
+    state_.suspects.erase(event.target);
+    if (const auto owned = state_.owned.find(event.target); owned != state_.owned.end())
+      owned->second.left = event.left;
+    return;
+  }
+  auto& deaths = state_.suspects[event.target];
+  if (state_.pass && state_.pass->wave_size == 1) ++deaths;
+  const bool did_not = event.outcome == RecoveredOutcome::did_not;
+  end_action(event.ordinal, did_not ? Phase::waiting : Phase::failed);
+}
+
+void Evolver::operator()(const NotificationRaised& event) const {
+  auto& pending = state_.pending[event.unit];
+  if (pending.raised_at == 0) pending.raised_at = place_.seq;
+  pending.service = event.service;
+  pending.restart = pending.restart || event.restart;
+  pending.again = pending.started;
+  const auto& by = pending.by;
+  if (by.size() < kMaxNotificationCauses && std::find(by.begin(), by.end(), event.by) == by.end())
+    pending.by.push_back(event.by);
+}
+
+void Evolver::operator()(const DeliveryStarted& event) const {
+  const auto found = state_.pending.find(event.unit);
+  if (found == state_.pending.end()) return;
+  found->second.started = true;
+  found->second.again = false;
+}
+
+// A reload does not serve a pending restart, and nothing serves what was raised after it began.
+void Evolver::operator()(const NotificationDelivered& event) const {
+  const auto found = state_.pending.find(event.unit);
+  if (found == state_.pending.end()) return;
+  auto& pending = found->second;
+  if (!pending.again && (event.restart || !pending.restart)) {
+    state_.pending.erase(found);
+    return;
+  }
+  pending.started = false;
+  pending.again = false;
+}
+
+void Evolver::operator()(const DeliveryFailed& event) const {
+  const auto found = state_.pending.find(event.unit);
+  if (found == state_.pending.end()) return;
+  found->second.started = false;
+  found->second.again = false;
+}
+
+void Evolver::operator()(const NotificationDropped& event) const {
+  state_.pending.erase(event.unit);
+}
+
+}  // namespace datum::core

@@ -1,0 +1,79 @@
+// Events of ownership and of people's judgements about targets.
+#include <algorithm>
+
+#include "evolve.hpp"
+
+namespace datum::core {
+
+// An orphan of a lost store is decided once its target is owned again, released or removed. The
+// loss ends with the last of them; while a pass runs, with that pass.
+void Evolver::settle_loss(const model::Target& target) const {
+  if (!state_.loss) return;
+  auto& list = state_.loss->last_known_owned;
+  if (std::erase(list, target) != 0 && list.empty() && !state_.pass) state_.loss.reset();
+}
+
+void Evolver::operator()(const OwnershipCreated& event) const {
+  Owned owned;
+  owned.reference = event.reference;
+  owned.created = true;
+  owned.protect = event.protect;
+  owned.since = place_.seq;
+  owned.requirements = event.requirements;
+  state_.owned[event.target] = std::move(owned);
+  settle_loss(event.target);
+}
+
+void Evolver::operator()(const OwnershipAdopted& event) const {
+  Owned owned;
+  owned.reference = event.reference;
+  owned.protect = event.protect;
+  owned.since = place_.seq;
+  owned.left = event.left;
+  owned.requirements = event.requirements;
+  state_.owned[event.target] = std::move(owned);
+  settle_loss(event.target);
+}
+
+void Evolver::operator()(const OwnershipRenamed& event) const {
+  const auto found = state_.owned.find(event.target);
+  if (found == state_.owned.end()) return;
+  found->second.reference = event.to;
+  found->second.protect = event.protect;
+  found->second.requirements = event.requirements;
+}
+
+void Evolver::operator()(const OwnershipReleased& event) const {
+  state_.owned.erase(event.target);
+  settle_loss(event.target);
+}
+
+void Evolver::operator()(const OwnershipRemoved& event) const {
+  state_.owned.erase(event.target);
+  settle_loss(event.target);
+}
+
+// Owned once, says a witness, and declared by nobody: it waits for a person's decision.
+void Evolver::operator()(const TargetOrphaned& event) const {
+  state_.owned.erase(event.target);
+  if (!state_.loss) return;
+  auto& list = state_.loss->last_known_owned;
+  if (std::find(list.begin(), list.end(), event.target) == list.end()) list.push_back(event.target);
+}
+
+void Evolver::operator()(const TargetContested& event) const {
+  state_.contests[event.target].contested = true;
+}
+
+void Evolver::operator()(const TargetAcknowledged& event) const {
+  state_.acknowledged[event.target] = Acknowledgement{event.actor, event.reason, event.until};
+}
+
+void Evolver::operator()(const TargetKept& event) const {
+  if (event.until_generation == 0)
+    state_.kept.erase(event.target);
+  else
+    state_.kept[event.target] = event.until_generation;
+}
+
+}  // namespace datum::core

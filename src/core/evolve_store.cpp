@@ -1,0 +1,72 @@
+// Events of the store, the lifecycle, holds and declarations.
+#include "evolve.hpp"
+
+namespace datum::core {
+
+void Evolver::operator()(const StoreCreated& event) const {
+  state_.store = event.store;
+  state_.root = event.root;
+  state_.host = event.host;
+  state_.source = event.source;
+  state_.version = event.version;
+}
+
+// Another version of the program may survive what killed the last one.
+void Evolver::operator()(const StoreOpened& event) const {
+  if (event.version != state_.version) {
+    state_.quarantined.clear();
+    state_.suspects.clear();
+  }
+  state_.open = true;
+  state_.boot = event.boot;
+  state_.version = event.version;
+}
+
+void Evolver::operator()(const StoreClosed&) const {
+  state_.open = false;
+}
+
+void Evolver::operator()(const StoreLossDetected& event) const {
+  state_.loss = event;
+}
+
+void Evolver::operator()(const LifecycleChanged& event) const {
+  state_.lifecycle = event.to;
+}
+
+void Evolver::operator()(const HoldSet& event) const {
+  auto& hold = event.origin == HoldOrigin::link ? state_.link_hold : state_.local_hold;
+  hold = Hold{event.origin, event.until, event.reason, event.actor};
+}
+
+void Evolver::operator()(const HoldLifted& event) const {
+  auto& hold = event.origin == HoldOrigin::link ? state_.link_hold : state_.local_hold;
+  hold.reset();
+}
+
+void Evolver::operator()(const VersionConfirmed& event) const {
+  state_.confirmed_version = event.version;
+}
+
+void Evolver::operator()(const DeclarationStored& event) const {
+  state_.stored = event.declaration;
+}
+
+// A newer declaration lifts what was kept until it, and gives quarantined actions another chance.
+void Evolver::operator()(const DeclarationAccepted& event) const {
+  state_.accepted = event.declaration;
+  const auto number = event.declaration.number;
+  std::erase_if(state_.kept, [number](const auto& entry) { return entry.second <= number; });
+  state_.quarantined.clear();
+  state_.suspects.clear();
+}
+
+void Evolver::operator()(const RebootRequired& event) const {
+  state_.reboot_required_by = event.by;
+}
+
+void Evolver::operator()(const RebootSeen&) const {
+  state_.reboot_required_by.clear();
+}
+
+}  // namespace datum::core

@@ -1,0 +1,167 @@
+// What must come before what. Folders rule (strong): a folder is made before what lies in it and
+// removed after it. Documents come second (weak): requirements, notifications, the reverse of what
+// leaving targets required. Where the two contradict each other, documents give way.
+#include <algorithm>
+
+#include "planning.hpp"
+
+namespace datum::core {
+namespace {
+
+using model::Reference;
+using model::TargetFamily;
+
+// All nodes of a resource that change the machine.
+std::vector<Node> mutating_nodes(const Planning& planning, const Subject& subject) {
+  std::vector<Node> nodes = subject.purging;
+  if (subject.own && is_mutating(planning.drafts[*subject.own].action.kind))
+    nodes.push_back(*subject.own);
+  return nodes;
+}
+
+bool is_unsettled(const Subject& subject) {
+  const auto* observation = subject.observation;
+  if (observation == nullptr || observation->condition == Condition::unknown) return true;
+  return observation->condition == Condition::drifted && subject.observe_only;
+}
+
+void add_blocker(Action& action, const Reference& reference) {
+  auto& list = action.blocked_on;
+  const auto at = std::lower_bound(list.begin(), list.end(), reference);
+  if (at == list.end() || *at != reference) list.insert(at, reference);
+}
+
+void add_requirements(Planning& planning, const Subject& subject) {
+  const auto nodes = mutating_nodes(planning, subject);
+  if (nodes.empty()) return;
+  for (const auto& reference : subject.resource->requirements) {
+    const auto* required = planning.find(reference);
+    if (required == nullptr || required == &subject) continue;
+    const bool unsettled = is_unsettled(*required);
+    const auto before = mutating_nodes(planning, *required);
+    for (const auto node : nodes) {
+      auto& draft = planning.drafts[node];
+      if (unsettled && !draft.action.observe_only) add_blocker(draft.action, reference);
+      draft.weak.insert(draft.weak.end(), before.begin(), before.end());
+    }
+  }
+}
+
+// A Service comes after what it must be told of, so that one restart serves all.
+void add_notification_order(Planning& planning, const Subject& subject) {
+  if (!subject.own || !is_mutating(planning.drafts[*subject.own].action.kind)) return;
+  auto& weak = planning.drafts[*subject.own].weak;
+  const auto add = [&](const std::vector<Reference>& causes) {
+    for (const auto& reference : causes) {
+      const auto* cause = planning.find(reference);
+      if (cause == nullptr || cause == &subject || cause->observe_only) continue;
+      const auto before = mutating_nodes(planning, *cause);
+      weak.insert(weak.end(), before.begin(), before.end());
+    }
+  };
+  add(subject.resource->restart_on);
+  add(subject.resource->reload_on);
+}
+
+// What a leaving target required goes after it.
+void add_leaving_order(Planning& planning, Node node) {
+  const auto& action = planning.drafts[node].action;
+  if (action.kind != ActionKind::leave && action.kind != ActionKind::purge) return;
+  const auto owned = planning.state.owned.find(action.target);
+  if (owned == planning.state.owned.end()) return;
+  for (const auto& target : owned->second.requirements) {
+    const auto required = planning.by_target.find(target);
+    if (required == planning.by_target.end() || required->second == node) continue;
+    auto& draft = planning.drafts[required->second];
+    if (removes(draft.action.kind)) draft.weak.push_back(node);
+  }
+}
+
+void tie_to_folder(Planning& planning, Node inner, Node folder) {
+  auto& below = planning.drafts[inner];
+  auto& above = planning.drafts[folder];
+  const auto kind = above.action.kind;
+  const bool unmakes =
+      removes(kind) || (kind == ActionKind::replace && above.action.found == Found::directory);
+  if (removes(below.action.kind)) {
+    if (unmakes) above.strong.push_back(inner);
+    return;
+  }
+  if (removes(kind))
+    above.strong.push_back(inner);
+  else if (kind == ActionKind::create || kind == ActionKind::replace)
+    below.strong.push_back(folder);
+}
+
+void add_folder_order(Planning& planning, Node node) {
+  const auto target = planning.drafts[node].action.target;
+  if (target.family != TargetFamily::path || !is_mutating(planning.drafts[node].action.kind))
+    return;
+  for_each_ancestor(target.name, [&](std::string_view path) {
+    const auto folder =
+        planning.by_target.find(model::Target{TargetFamily::path, std::string(path)});
+    if (folder != planning.by_target.end() &&
+        is_mutating(planning.drafts[folder->second].action.kind))
+      tie_to_folder(planning, node, folder->second);
+  });
+}
+
+bool provides_folder(const Planning& planning, const std::string& path) {
+  const auto found = planning.by_target.find(model::Target{TargetFamily::path, path});
+  if (found == planning.by_target.end()) return false;
+  const auto& action = planning.drafts[found->second].action;
+  const bool is_folder = action.reference.type == model::ResourceType::directory ||
+                         action.reference.type == model::ResourceType::symlink;
+  return is_folder && (action.kind == ActionKind::create || action.kind == ActionKind::replace);
+}
+
+void unique_nodes(std::vector<Node>& nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+}
+
+}  // namespace
+
+void add_edges(Planning& planning) {
+  for (const auto& subject : planning.subjects) {
+    add_requirements(planning, subject);
+    add_notification_order(planning, subject);
+  }
+  for (Node node = 0; node < planning.drafts.size(); ++node) {
+    add_leaving_order(planning, node);
+    add_folder_order(planning, node);
+  }
+  for (auto& draft : planning.drafts) {
+    unique_nodes(draft.strong);
+    unique_nodes(draft.weak);
+  }
+}
+
+// What an earlier action provides counts as provided; parents are never invented.
+void check_parents(Planning& planning) {
+  for (const auto& subject : planning.subjects) {
+    if (!subject.own || subject.observation->missing_parent.empty()) continue;
+    auto& action = planning.drafts[*subject.own].action;
+    if (!builds(action.kind) || !action.refusal.empty() ||
+        action.target.family != TargetFamily::path)
+      continue;
+    const std::string parent(parent_of(action.target.name));
+    if (provides_folder(planning, parent)) continue;
+    action.refusal = "missing folder: " + subject.observation->missing_parent +
+                     " does not exist and nothing in the plan makes it; declare a Directory for it";
+  }
+}
+
+void block_on_observed(Planning& planning) {
+  const auto observed = [&](Node node) { return planning.drafts[node].action.observe_only; };
+  for (auto& draft : planning.drafts) {
+    if (draft.action.observe_only || !is_mutating(draft.action.kind)) continue;
+    for (auto* edges : {&draft.strong, &draft.weak}) {
+      for (const auto node : *edges)
+        if (observed(node)) add_blocker(draft.action, planning.drafts[node].action.reference);
+      std::erase_if(*edges, observed);
+    }
+  }
+}
+
+}  // namespace datum::core

@@ -1,0 +1,85 @@
+// A plan in the making. Each file plan_*.cpp does one step: draft what is declared, draft what
+// left, tie the drafts together, brake, order. Internal to core.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "datum/core/plan.hpp"
+#include "datum/core/state.hpp"
+
+namespace datum::core {
+
+using Node = std::uint32_t;  // index of a draft
+
+struct Draft {
+  Action action;
+  std::vector<Node> strong;  // must come first, because of folders
+  std::vector<Node> weak;    // must come first, as documents say; gives way to folders
+  bool needs_empty = false;  // a folder that is not empty yet
+  std::uint32_t entries = 0;
+};
+
+// One resource of the manifest with all that is known of it.
+struct Subject {
+  const model::Resource* resource = nullptr;
+  const Observation* observation = nullptr;  // null: none came
+  const Owned* owned = nullptr;
+  bool observe_only = false;
+  std::optional<Node> own;    // action on its own target
+  std::vector<Node> purging;  // actions on entries
+};
+
+struct Planning {
+  explicit Planning(const PlanInput& plan_input);
+
+  // The place of the resource with that name among `subjects`, their number if there is none.
+  [[nodiscard]] std::size_t index_of(const model::Reference& reference) const;
+  [[nodiscard]] const Subject* find(const model::Reference& reference) const;
+  Node add(Action action);
+
+  const PlanInput& input;
+  const State& state;
+  std::set<model::Reference> observe_list;        // a set: an unsorted list must not raise a mode
+  std::vector<Subject> subjects;                  // sorted by reference
+  std::map<model::Target, std::size_t> declared;  // target → subject
+  std::set<std::string_view> above_present;       // ancestors of paths that are declared present
+  std::set<std::string_view> above_any;           // ancestors of paths that are declared at all
+  std::vector<Draft> drafts;
+  std::map<model::Target, Node> by_target;
+  Brake brake;
+};
+
+// Calls `visit` with each proper ancestor of a path, nearest first, down to "/".
+template <class Visit>
+void for_each_ancestor(std::string_view path, Visit visit) {
+  while (path.size() > 1) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string_view::npos) return;
+    path = slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+    visit(path);
+  }
+}
+[[nodiscard]] std::string_view parent_of(std::string_view path);
+
+[[nodiscard]] bool builds(ActionKind kind);   // create, update, replace
+[[nodiscard]] bool removes(ActionKind kind);  // remove, purge, leave
+
+void draft_declared(Planning& planning);
+void draft_purges(Planning& planning, bool observe_only);
+void draft_leaving(Planning& planning);
+// Folders that are not empty: removed after their entries if these are all that is in them.
+void settle_full_folders(Planning& planning);
+void add_edges(Planning& planning);
+void check_parents(Planning& planning);
+void apply_brake(Planning& planning);
+// Where an action waits for one that is only observed, it is blocked on that instead.
+void block_on_observed(Planning& planning);
+[[nodiscard]] std::vector<Action> order_actions(Planning& planning);
+void count_and_notify(const Planning& planning, Plan& plan);
+
+}  // namespace datum::core

@@ -1,0 +1,19 @@
+// Why an action will not be done, known before it is begun, in words that say what to do about it.
+// Internal to core.
+#pragma once
+
+#include <string>
+
+#include "planning.hpp"
+
+namespace datum::core {
+
+// What the resource is, where it is as declared.
+[[nodiscard]] Found own_form(model::ResourceType type);
+// Empty if nothing that looking can tell is in the way. Folders that are not empty are judged
+// later, when it is known what else the plan removes.
+[[nodiscard]] std::string find_refusal(const Planning& planning, const Subject& subject,
+                                       const Action& action);
+[[nodiscard]] std::string quarantine_refusal(const Planning& planning, const model::Target& target);
+
+}  // namespace datum::core
