@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "datum/base/assert.hpp"
-#include "utf8.hpp"
+#include "datum/base/utf8.hpp"
+#include "unsafe.hpp"
 
 namespace datum::text {
 namespace {
@@ -44,7 +45,7 @@ void append_string(std::string& out, std::string_view text) {
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
-    const auto point = decode(text);
+    const auto point = decode_utf8(text);
     append_code_point(out, point, text.substr(0, point.size));
     text.remove_prefix(point.size);
   }

@@ -4,7 +4,8 @@
 #include <cstdio>
 
 #include "datum/base/assert.hpp"
-#include "utf8.hpp"
+#include "datum/base/utf8.hpp"
+#include "unsafe.hpp"
 
 namespace datum::text {
 namespace {
@@ -36,7 +37,7 @@ std::string escape_as(std::string_view text, Layout layout) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const auto point = decode(text);
+    const auto point = decode_utf8(text);
     if (!point.valid || point.value == '\\' || is_unsafe(point.value)) {
       append_escaped(out, point, layout);
     } else {
@@ -66,7 +67,7 @@ std::string escape_lines(std::string_view untrusted) {
 
 std::size_t width(std::string_view text) {
   std::size_t count = 0;
-  for (; !text.empty(); ++count) text.remove_prefix(decode(text).size);
+  for (; !text.empty(); ++count) text.remove_prefix(decode_utf8(text).size);
   return count;
 }
 
@@ -77,7 +78,7 @@ std::string fit(std::string_view text, std::size_t columns) {
   for (std::size_t count = 0; end < text.size(); ++count) {
     if (count == columns) return std::string(text.substr(0, end_before)) + "…";
     end_before = end;
-    end += decode(text.substr(end)).size;
+    end += decode_utf8(text.substr(end)).size;
   }
   return std::string(text);
 }

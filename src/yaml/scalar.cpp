@@ -8,7 +8,8 @@
 #include <cstdlib>
 
 #include "datum/base/assert.hpp"
-#include "unicode.hpp"
+#include "datum/base/utf8.hpp"
+#include "scan.hpp"
 
 namespace datum::yaml {
 namespace {
@@ -162,8 +163,8 @@ bool is_null(const Node& node) {
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const auto point = decode(text);
-    if (point.size == 0) {
+    const auto point = decode_utf8(text);
+    if (!point.valid) {
       out += "\xEF\xBF\xBD";
       text.remove_prefix(1);
       continue;
@@ -180,8 +181,8 @@ std::string quoted(std::string_view text) {
 
 std::optional<std::string> find_single_line_fault(std::string_view text) {
   for (auto rest = text; !rest.empty();) {
-    const auto point = decode(rest);
-    if (point.size == 0) return "not valid UTF-8";
+    const auto point = decode_utf8(rest);
+    if (!point.valid) return "not valid UTF-8";
     if (is_control(point.value))
       return "holds the control character " + code_point_name(point.value);
     if (is_bidirectional_control(point.value))

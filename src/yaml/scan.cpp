@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "corrected_line.hpp"
-#include "unicode.hpp"
+#include "datum/base/utf8.hpp"
 
 namespace datum::yaml {
 
@@ -15,6 +15,12 @@ static constexpr auto make_plain_table() {
   for (std::size_t i = 0x20; i < 0x7F; ++i) table[i] = true;
   table['\t'] = table['\n'] = true;
   return table;
+}
+
+std::string code_point_name(std::uint32_t value) {
+  std::array<char, 16> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "U+%04X", value);
+  return buffer.data();
 }
 
 static ByteFault describe_code_point(std::uint32_t value, std::size_t offset) {
@@ -44,8 +50,8 @@ std::optional<ByteFault> find_byte_fault(std::string_view bytes) {
   while (true) {
     while (at < bytes.size() && kPlain[static_cast<std::uint8_t>(bytes[at])]) ++at;
     if (at == bytes.size()) return std::nullopt;
-    const auto point = decode(bytes.substr(at));
-    if (point.size == 0) return describe_bad_byte(static_cast<std::uint8_t>(bytes[at]), at);
+    const auto point = decode_utf8(bytes.substr(at));
+    if (!point.valid) return describe_bad_byte(static_cast<std::uint8_t>(bytes[at]), at);
     if (is_control(point.value) || point.value == 0xFEFF || point.value == 0xFFFE ||
         point.value == 0xFFFF)
       return describe_code_point(point.value, at);

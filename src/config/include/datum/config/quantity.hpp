@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "datum/base/time.hpp"
-
 namespace datum::config {
 
 // A number without sign or leading zeros and one unit, nothing between: "500ms", "45s", "30m",
@@ -19,10 +17,5 @@ namespace datum::config {
 // The same for "512KiB", "1GiB", "0B".
 [[nodiscard]] std::optional<std::uint64_t> find_size(std::string_view text);
 [[nodiscard]] std::string format_exact_size(std::uint64_t bytes);
-
-// RFC 3339 with "Z" or an offset, whole seconds: "2026-11-29T16:22:42Z". Years 1970 to 2200.
-[[nodiscard]] std::optional<WallNs> find_time(std::string_view text);
-// In UTC, rounded up to a second: what ends then has not ended before.
-[[nodiscard]] std::string format_time(WallNs at);
 
 }  // namespace datum::config

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <ctime>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "datum/base/rfc3339.hpp"
 #include "datum/base/time.hpp"
 
 namespace datum::text {
@@ -24,15 +24,10 @@ namespace datum::text {
 [[nodiscard]] std::string format_count(std::uint64_t count, std::string_view noun,
                                        std::string_view plural = {});
 
-// RFC 3339 in UTC: "2026-11-29T16:22:42Z"; with milliseconds "2026-11-29T16:22:42.007Z". Rounded
-// down to what is shown.
-enum class Precision : std::uint8_t { seconds, milliseconds };
-[[nodiscard]] std::string format_rfc3339(WallNs at, Precision precision = Precision::seconds);
-
-// Reads RFC 3339 with "Z" or a numeric offset and up to nine digits of fraction; nullopt for
-// anything else, for dates that do not exist (leap seconds included) and for years that 64 bits of
-// nanoseconds do not reach.
-[[nodiscard]] std::optional<WallNs> find_rfc3339(std::string_view text);
+// Of datum/base/rfc3339.hpp, for callers that show times.
+using datum::find_rfc3339;
+using datum::format_rfc3339;
+using datum::Precision;
 
 // `at` in the time zone of this process.
 [[nodiscard]] std::tm local_time(WallNs at);

@@ -1,23 +1,21 @@
-// Code points out of bytes, for this module only.
+// Code points out of bytes that may or may not be UTF-8. Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-namespace datum::yaml {
+namespace datum {
 
 struct CodePoint {
   std::uint32_t value = 0;
-  std::size_t size = 0;  // bytes; 0: these bytes are not UTF-8
+  std::size_t size = 1;  // bytes
+  bool valid = true;     // false: one byte that is not UTF-8 here; `value` is that byte
 };
 
-// The code point at the beginning of `text`, which is not empty. Overlong forms, surrogates and
-// values above U+10FFFF are not UTF-8.
-[[nodiscard]] CodePoint decode(std::string_view text);
-
-[[nodiscard]] std::string code_point_name(std::uint32_t value);  // "U+200E"
+// At the beginning of `text`, which is not empty. Overlong forms, surrogates and values above
+// U+10FFFF are not UTF-8.
+[[nodiscard]] CodePoint decode_utf8(std::string_view text);
 
 // C0, DEL, C1, and the two separators that some programs take for a new line.
 [[nodiscard]] constexpr bool is_control(std::uint32_t value) {
@@ -29,4 +27,4 @@ struct CodePoint {
          (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
 }
 
-}  // namespace datum::yaml
+}  // namespace datum

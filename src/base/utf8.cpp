@@ -1,10 +1,10 @@
-#include "utf8.hpp"
+#include "datum/base/utf8.hpp"
 
 #include <array>
 
-namespace datum::text {
+namespace datum {
 
-CodePoint decode(std::string_view text) {
+CodePoint decode_utf8(std::string_view text) {
   // By number of continuation bytes: the bits of the lead and the least value that needs so many.
   constexpr std::array<std::uint32_t, 4> kLeadBits = {0x7F, 0x1F, 0x0F, 0x07};
   constexpr std::array<std::uint32_t, 4> kLeast = {0, 0x80, 0x800, 0x10000};
@@ -25,4 +25,4 @@ CodePoint decode(std::string_view text) {
   return {value, more + 1, true};
 }
 
-}  // namespace datum::text
+}  // namespace datum
