@@ -14,7 +14,7 @@ struct Manifest {
   final @2 :Bool;
   revision @3 :Text;
   source @4 :Text;
-  files @5 :List(Text);  # files and layers of origins, sorted, unique
+  names @5 :List(Text);  # files and layers of origins, sorted, unique
   resources @6 :List(Resource);  # sorted by reference, unique
 }
 
@@ -50,7 +50,7 @@ struct Content {
   secret @4 :Text;
 }
 
-# Indexes of `files`.
+# Indexes of `names`.
 struct Origin {
   file @0 :UInt32;
   line @1 :UInt32;

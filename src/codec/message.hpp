@@ -75,7 +75,7 @@ auto read_message(ByteView bytes, std::string_view what, const Read& read)
   auto words = open_frame(bytes, copy);
   if (!words) return fail(std::move(words).error().context(what));
   capnp::ReaderOptions options;
-  options.traversalLimitInWords = words->size();
+  options.traversalLimitInWords = words->size() + 1;  // the library counts the root pointer twice
   options.nestingLimit = kNestingLimit;
   const kj::ArrayPtr<const capnp::word> segment(words->data(), words->size());
   try {
