@@ -2,6 +2,8 @@
 #include <csignal>
 
 #include "commands.hpp"
+#include "content_differences.hpp"
+#include "datum/base/assert.hpp"
 #include "datum/history/open.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
@@ -51,8 +53,8 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
   request.version = program_version();
   request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
   request.read_terms = mode_terms(session, mode_argument(arguments));
-  request.observe_globs = config.observe;
-  request.limits.max = config.removals_max;
+  request.observe_globs = config.observe.value;
+  request.limits.max = config.removals_max.value;
   request.limits.allowed = arguments.allow_removals;
   return request;
 }

@@ -1,10 +1,6 @@
 #include "plan_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -12,6 +8,7 @@
 
 #include "datum/codec/plan.hpp"
 #include "datum/crypto/digest.hpp"
+#include "durable_file.hpp"
 
 namespace datum::program {
 
@@ -26,35 +23,6 @@ std::set<model::Reference> references_in(const core::Plan& plan) {
   std::set<model::Reference> references;
   for (const auto& action : plan.actions) references.insert(action.reference);
   return references;
-}
-
-// Whole or not at all, and durable: the file, then the entry that names it.
-Status write_durably(const std::string& path, const std::string& text) {
-  const auto part = path + ".part";
-  const auto folder = std::filesystem::absolute(path).parent_path().string();
-  const int file =
-      ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return fail(error_from_errno(errno, part));
-  std::size_t done = 0;
-  int problem = 0;
-  while (done < text.size() && problem == 0) {
-    const auto wrote = ::write(file, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno != EINTR) problem = errno;
-    if (wrote > 0) done += static_cast<std::size_t>(wrote);
-  }
-  if (problem == 0 && ::fsync(file) != 0) problem = errno;
-  ::close(file);
-  if (problem == 0 && ::rename(part.c_str(), path.c_str()) != 0) problem = errno;
-  if (problem != 0) {
-    ::unlink(part.c_str());
-    return fail(error_from_errno(problem, path));
-  }
-  const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return fail(error_from_errno(errno, folder));
-  const int synced = ::fsync(directory) == 0 ? 0 : errno;
-  ::close(directory);
-  if (synced != 0) return fail(error_from_errno(synced, folder));
-  return {};
 }
 
 tl::unexpected<Error> bad_line(const std::string& path, std::size_t number, const char* expected) {
@@ -104,7 +72,9 @@ Status write_plan_file(const std::string& path, const std::string& root,
     if (references.contains(observation.reference))
       text += "observed " + observation.digest.hex() + " " + observation.reference.text() + "\n";
   text += "end\n";
-  return write_durably(path, text);
+  DATUM_ASSIGN(auto file, DurableFile::create(path));
+  DATUM_TRY(file.write(as_bytes(text)));
+  return file.commit();
 }
 
 Result<SavedPlan> read_plan_file(const std::string& path) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "arguments.hpp"
-#include "datum/config/config.hpp"
+#include "datum/config/configuration.hpp"
 #include "datum/engine/pass.hpp"
 #include "datum/engine/store.hpp"
 #include "datum/loop/loop.hpp"
@@ -26,6 +26,11 @@ struct Session {
   std::string config_folder;
   std::unique_ptr<os::Accounts> accounts;
 };
+// --state, or var/lib/datum under the root.
+[[nodiscard]] std::string state_folder(const Arguments& arguments);
+// agent.yaml; a missing one is the default. Anything wrong with it is an error that names all
+// faults.
+[[nodiscard]] Result<config::Configuration> read_config(Session& session);
 // Root must exist and be a folder; nothing is created.
 [[nodiscard]] Result<Session> open_session(const Arguments& arguments);
 

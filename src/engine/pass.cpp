@@ -7,8 +7,8 @@
 
 #include "co_try.hpp"
 #include "datum/codec/plan.hpp"
+#include "datum/config/glob.hpp"
 #include "datum/crypto/digest.hpp"
-#include "globs.hpp"
 #include "observe.hpp"
 #include "running.hpp"
 
@@ -70,13 +70,24 @@ loop::Task<Status> Conductor::put_plan(Running& running) {
   co_return Status{};
 }
 
+// The references that one of the globs of the local configuration matches, sorted.
+static std::vector<model::Reference> references_matching(const model::Manifest& manifest,
+                                                         const std::vector<std::string>& globs) {
+  std::vector<model::Reference> matched;
+  if (globs.empty()) return matched;
+  for (const auto& resource : manifest.resources)
+    if (config::matches_any(globs, resource->reference.text()))
+      matched.push_back(resource->reference);
+  return matched;
+}
+
 loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   auto& request = running.request;
   auto observing = observe_all(loop_, running.looking);
   running.report.observations = co_await observing;
   auto& observations = running.report.observations;
   running.observations = resource::digest_observations(observations);
-  DATUM_CO_TRY(execute(running, core::RecordObservations{observations, running.observations}));
+  DATUM_CO_TRY(execute(running, core::RecordObservations{observations}));
 
   auto targets = find_leaving(store_.history->state(), *request.manifest);
   auto leaving_task = observe_leaving(loop_, running.looking, std::move(targets));
@@ -86,7 +97,7 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   input.observations = observations;
   input.leaving = leaving;
   input.state = &store_.history->state();
-  input.observe_list = match_references(*request.manifest, request.observe_globs);
+  input.observe_list = references_matching(*request.manifest, request.observe_globs);
   input.limits = request.limits;
   running.report.plan = std::make_shared<const core::Plan>(core::compute_plan(input));
   running.phases.assign(running.report.plan->actions.size(), core::Phase::waiting);
@@ -94,7 +105,7 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   auto putting = put_plan(running);
   DATUM_CO_TRY(co_await putting);
   const core::RecordPlan record{running.plan_digest, running.report.plan->counts,
-                                running.report.plan->empty()};
+                                running.report.plan->empty(), running.observations};
   co_return execute(running, record);
 }
 

@@ -42,6 +42,12 @@ std::string actions_text(const core::PassFinished& finished) {
   return text;
 }
 
+// The record that tells the failure of the target's last action, 0 if it has none.
+Seq failed_at(const core::State& state, const model::Target& target) {
+  const auto at = state.failures.find(target);
+  return at == state.failures.end() ? 0 : at->second.first;
+}
+
 std::string resources_text(const core::State& state, const Style& style) {
   const text::Painter painter(style.colour);
   std::string text;
@@ -59,8 +65,9 @@ std::string resources_text(const core::State& state, const Style& style) {
         "  " +
         painter.paint(colour_of(resource.condition), pad(core::to_string(resource.condition), 9)) +
         "  " + text::escape(resource.reference.text()) + "  " + text::escape(target.text()) +
-        (resource.failed_at != 0 ? "  (failed, record " + std::to_string(resource.failed_at) + ")"
-                                 : "") +
+        (failed_at(state, target) != 0
+             ? "  (failed, record " + std::to_string(failed_at(state, target)) + ")"
+             : "") +
         (resource.blocked ? "  (blocked)" : "") + "\n";
   }
   if (more > 0) text += "  … and " + std::to_string(more) + " more: `datum status --all`\n";
@@ -152,7 +159,7 @@ std::string status_json(const core::State& state, const core::HostStatus& status
         .member("target", target.text())
         .member("condition", core::to_string(resource.condition))
         .member("observedAt", resource.observed_at)
-        .member("failedAt", resource.failed_at)
+        .member("failedAt", failed_at(state, target))
         .member("blocked", resource.blocked)
         .end_object();
   }

@@ -1,0 +1,60 @@
+// datum: the command line for people. Parses, wires, prints; everything else is in the modules.
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+
+extern char** environ;
+
+namespace {
+
+// Variables by which an environment could change what this program or its children load or run.
+void drop_dangerous_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    for (const char* prefix : {"LD_", "OPENSSL_", "GIT_", "UV_"})
+      if (text.rfind(prefix, 0) == 0) names.push_back(text.substr(0, text.find('=')));
+  }
+  for (const auto& name : names) ::unsetenv(name.c_str());
+}
+
+int dispatch(const datum::program::Arguments& arguments) {
+  using datum::program::Verb;
+  switch (arguments.verb) {
+    case Verb::observe:
+    case Verb::diff:
+    case Verb::plan:
+    case Verb::reconcile:
+      return datum::program::pass_command(arguments);
+    case Verb::status:
+    case Verb::owned:
+    case Verb::history:
+    case Verb::journal_list:
+    case Verb::journal_show:
+    case Verb::journal_verify:
+      return datum::program::store_command(arguments);
+    default:
+      return datum::program::fleet_command(arguments);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  drop_dangerous_variables();
+  ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
+  try {
+    const auto parsed = datum::program::parse_arguments(argc, argv);
+    return parsed.arguments ? dispatch(*parsed.arguments) : parsed.exit_code;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "datum: %s\n", error.what());
+    return 1;
+  }
+}

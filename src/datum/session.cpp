@@ -1,0 +1,155 @@
+#include "session.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "datum/config/hold.hpp"
+#include "datum/os_linux/linux_files.hpp"
+#include "datum/text/human.hpp"
+#include "datum/uv/uv_loop.hpp"
+#include "datum_version.hpp"
+
+namespace datum::program {
+
+namespace {
+
+// More than this never helps: observation is bound by system calls of one kernel.
+constexpr std::size_t kMaxPool = 8;
+
+std::size_t pool_width() {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::min(cores + 1, kMaxPool);  // one stays free for the pass's other work
+}
+
+std::string below(const std::string& root, const std::string& path) {
+  return root == "/" ? path : root + path;
+}
+
+// Root's files count as trusted; somebody who runs this without root trusts their own.
+std::uint32_t trusted_uid() {
+  return ::geteuid();
+}
+
+void apply_hold(core::ModeTerms& terms, const config::Hold& hold, WallNs now) {
+  if (!config::is_in_force(hold, now)) return;
+  terms.held = true;
+  terms.hold_reason = config::describe(hold);
+}
+
+void apply_windows(core::ModeTerms& terms, const config::Configuration& configuration, WallNs now) {
+  const auto local = text::local_time(now);
+  const config::LocalTime at{static_cast<std::uint8_t>(local.tm_wday),
+                             static_cast<std::uint16_t>(local.tm_hour * 60 + local.tm_min)};
+  if (config::is_open(configuration.windows.value, at)) return;
+  terms.outside_window = true;
+  const auto next = config::find_next_opening(configuration.windows.value, at);
+  terms.window_reason =
+      next ? "the next window opens " + config::describe(*next) : "no window ever opens";
+}
+
+}  // namespace
+
+std::string state_folder(const Arguments& arguments) {
+  if (!arguments.state.empty()) return absolute_path(arguments.state);
+  return below(absolute_path(arguments.root), "/var/lib/datum");
+}
+
+Result<Session> open_session(const Arguments& arguments) {
+  Session session;
+  session.root_path = absolute_path(arguments.root);
+  session.files = os_linux::make_files();
+  auto root = session.files->open_root(session.root_path);
+  if (!root) return fail(std::move(root).error().context("--root " + session.root_path));
+  session.root = std::move(*root);
+  session.config_folder = arguments.config.empty() ? below(session.root_path, "/etc/datum")
+                                                   : absolute_path(arguments.config);
+  DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
+  session.loop = uv::make_loop(pool_width());
+  session.state_folder = state_folder(arguments);
+  return session;
+}
+
+Result<config::Configuration> read_config(Session& session) {
+  auto folder = session.files->open_root(session.config_folder);
+  if (!folder && folder.error().code() == ErrorCode::not_found) return config::Configuration{};
+  if (!folder) return fail(std::move(folder).error().context(session.config_folder));
+  return config::read_configuration(*session.files, *folder, session.config_folder, trusted_uid());
+}
+
+std::function<core::ModeTerms()> mode_terms(Session& session, std::optional<core::Mode> argument) {
+  return [&session, argument] {
+    core::ModeTerms terms;
+    terms.argument = argument;
+    const auto now = session.loop->clock().wall_now();
+    const auto configuration = read_config(session);
+    if (!configuration) {
+      // What cannot be read can only weaken.
+      terms.held = true;
+      terms.hold_reason = "the configuration cannot be read: " + configuration.error().message();
+      return terms;
+    }
+    if (!configuration->mode.origin.is_default())
+      terms.configured = configuration->mode.value == config::Mode::enforce ? core::Mode::enforce
+                                                                            : core::Mode::observe;
+    apply_windows(terms, *configuration, now);
+    auto folder = session.files->open_root(session.config_folder);
+    if (folder) apply_hold(terms, config::read_hold(*session.files, *folder), now);
+    return terms;
+  };
+}
+
+// Datum's own folders and this very program: no resource may manage them, whatever path leads
+// there.
+static std::vector<os::FileStat> own_files(Session& session) {
+  std::vector<os::FileStat> own;
+  for (const auto& path : {session.state_folder, session.config_folder}) {
+    const auto handle = session.files->open_root(path);
+    if (!handle) continue;
+    if (const auto stat = session.files->stat(*handle)) own.push_back(*stat);
+  }
+  std::array<char, 4096> path{};
+  const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) return own;
+  const std::string program(path.data(), static_cast<std::size_t>(length));
+  const auto slash = program.rfind('/');
+  const auto folder = session.files->open_root(slash == 0 ? "/" : program.substr(0, slash));
+  if (!folder) return own;
+  if (const auto stat = session.files->stat_at(*folder, program.substr(slash + 1)))
+    own.push_back(*stat);
+  return own;
+}
+
+std::shared_ptr<resource::Machine> make_machine(Session& session,
+                                                std::shared_ptr<const ContentSource> content,
+                                                Bytes sensitive_key) {
+  auto machine = std::make_shared<resource::Machine>();
+  machine->files = session.files.get();
+  machine->root = &session.root;
+  machine->root_path = session.root_path;
+  machine->accounts = session.accounts.get();
+  machine->content = content.get();
+  machine->trusted_uid = trusted_uid();
+  machine->sensitive_key = std::move(sensitive_key);
+  machine->own_files = own_files(session);
+  // The machine borrows the content; it lives as long as the machine does.
+  return {machine.get(), [machine, content](resource::Machine*) {}};
+}
+
+core::Actor current_actor(const Arguments& arguments) {
+  core::Actor actor;
+  actor.kind = core::ActorKind::person;
+  actor.uid = ::getuid();
+  if (const auto* entry = ::getpwuid(actor.uid)) actor.name = entry->pw_name;
+  actor.command = arguments.command_line;
+  return actor;
+}
+
+std::string program_version() {
+  return std::string(DATUM_VERSION) + " (" + kCommit + ")";
+}
+
+}  // namespace datum::program
