@@ -76,23 +76,24 @@ Status prepare_writing(const StoreHandle& store, const OpenOptions& options, con
   return remove_clean_mark(folder);
 }
 
-Result<std::unique_ptr<Log>> finish(StoreHandle store, const OpenOptions& options, Access access) {
+Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& options,
+                                        Access access) {
   DATUM_ASSIGN(auto env, Environment::open({store.path, access, options.indexes, Id128{},
                                             options.level, options.map_bytes}));
   if (env->level() > options.level)
     return fail(ErrorCode::unsupported_version, "the store was raised to a newer level just now");
   env->release_memory();
-  return std::unique_ptr<Log>(new LmdbLog(std::move(env), std::move(store)));
+  return std::unique_ptr<LmdbLog>(new LmdbLog(std::move(env), std::move(store)));
 }
 
-Result<std::unique_ptr<Log>> open_writing(StoreHandle store, const OpenOptions& options,
-                                          const Id128& id) {
+Result<std::unique_ptr<LmdbLog>> open_writing(StoreHandle store, const OpenOptions& options,
+                                              const Id128& id) {
   DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::exclusive));
   DATUM_TRY(prepare_writing(store, options, id));
   return finish(std::move(store), options, Access::write);
 }
 
-Result<std::unique_ptr<Log>> open_copy(StoreHandle store, const OpenOptions& options) {
+Result<std::unique_ptr<LmdbLog>> open_copy(StoreHandle store, const OpenOptions& options) {
   if (!has_file(store.folder.get(), kDataName))
     return fail(ErrorCode::not_found, "there is no store");
   // Held for the log's life: without a reader's slot nothing else keeps a writer from our pages.
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Log>> open_copy(StoreHandle store, const OpenOptions& opt
 }
 
 // The writer has verified what it opened; where there is none, the walk is ours.
-Result<std::unique_ptr<Log>> open_live(StoreHandle store, const OpenOptions& options) {
+Result<std::unique_ptr<LmdbLog>> open_live(StoreHandle store, const OpenOptions& options) {
   const int folder = store.folder.get();
   if (!has_file(folder, kDataName)) return fail(ErrorCode::not_found, "there is no store");
   for (int looks = 1;; ++looks) {
@@ -135,10 +136,10 @@ Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& op
 
 }  // namespace
 
-Result<std::unique_ptr<Log>> open_log_as(const std::string& folder, const OpenOptions& options,
-                                         const Id128& id) {
+Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder, const OpenOptions& options,
+                                             const Id128& id) {
   DATUM_ASSIGN(auto store, open_handle(folder, options));
-  auto log = [&]() -> Result<std::unique_ptr<Log>> {
+  auto log = [&]() -> Result<std::unique_ptr<LmdbLog>> {
     if (options.mode == OpenMode::read_only) return open_copy(std::move(store), options);
     if (options.mode == OpenMode::live) return open_live(std::move(store), options);
     return open_writing(std::move(store), options, id);
@@ -148,7 +149,8 @@ Result<std::unique_ptr<Log>> open_log_as(const std::string& folder, const OpenOp
 }
 
 Result<std::unique_ptr<Log>> open_log(const std::string& folder, const OpenOptions& options) {
-  return open_log_as(folder, options, crypto::random_id());
+  DATUM_ASSIGN(auto log, open_log_as(folder, options, crypto::random_id()));
+  return std::unique_ptr<Log>(std::move(log));
 }
 
 Result<Verification> verify_store(const std::string& folder, std::int64_t limit_ms) {

@@ -5,10 +5,12 @@
 #include <string>
 
 #include "datum/journal/log.hpp"
+#include "lmdb_log.hpp"
 
 namespace datum::journal {
 
-[[nodiscard]] Result<std::unique_ptr<Log>> open_log_as(const std::string& folder,
-                                                       const OpenOptions& options, const Id128& id);
+[[nodiscard]] Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder,
+                                                           const OpenOptions& options,
+                                                           const Id128& id);
 
 }  // namespace datum::journal

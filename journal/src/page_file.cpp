@@ -150,8 +150,18 @@ Result<PageFile> PageFile::open(int fd) {
   return file;
 }
 
-std::uint64_t PageFile::overflow_count(std::uint64_t size) const {
-  return (kPageHeader - 1 + size) / page_size_ + 1;
+Result<std::uint64_t> PageFile::read_overflow_count(const Node& node) const {
+  const auto first = node.overflow_page;
+  const auto needed = (kPageHeader - 1 + node.size) / page_size_ + 1;
+  if (first < 2 || needed > file_pages() || first > file_pages() - needed)
+    return fail(corrupt_page(first, "is outside the file"));
+  std::array<std::byte, kPageHeader> header{};
+  DATUM_TRY(read_exact(fd_, first * page_size_, header));
+  const std::uint64_t count = load_le<std::uint32_t>(header.data() + kPagesAt);
+  if (load_le<std::uint64_t>(header.data()) != first || load16(header, kFlagsAt) != kOverflowPage ||
+      count < needed)
+    return fail(corrupt_page(first, "is not the value that its entry names"));
+  return count;
 }
 
 Status PageFile::read_page(std::uint64_t number, MutableByteView out) const {
@@ -173,16 +183,10 @@ Status PageFile::read_page(std::uint64_t number, MutableByteView out) const {
 
 Result<ByteView> PageFile::read_node_value(const Node& node, Bytes& buffer) const {
   if (node.overflow_page == 0) return node.inlined;
-  const auto first = node.overflow_page;
-  const auto count = overflow_count(node.size);
-  if (first < 2 || count > file_pages() || first > file_pages() - count)
-    return fail(corrupt_page(first, "is outside the file"));
-  buffer.resize(kPageHeader + node.size);
-  DATUM_TRY(read_exact(fd_, first * page_size_, buffer));
-  if (load_le<std::uint64_t>(buffer.data()) != first || load16(buffer, kFlagsAt) != kOverflowPage ||
-      load_le<std::uint32_t>(buffer.data() + kPagesAt) != count)
-    return fail(corrupt_page(first, "is not the value that its entry names"));
-  return ByteView(buffer).subspan(kPageHeader);
+  DATUM_TRY(read_overflow_count(node));
+  buffer.resize(node.size);
+  DATUM_TRY(read_exact(fd_, node.overflow_page * page_size_ + kPageHeader, buffer));
+  return ByteView(buffer);
 }
 
 bool PageView::is_leaf() const {

@@ -58,7 +58,9 @@ class PageFile {
   [[nodiscard]] Status read_page(std::uint64_t number, MutableByteView out) const;
   // The node's value; `buffer` backs it when it lies on pages of its own.
   [[nodiscard]] Result<ByteView> read_node_value(const Node& node, Bytes& buffer) const;
-  [[nodiscard]] std::uint64_t overflow_count(std::uint64_t size) const;
+  // Pages that a value on pages of its own occupies: at least what its size needs. LMDB leaves more
+  // where a transaction wrote it twice, shorter the second time.
+  [[nodiscard]] Result<std::uint64_t> read_overflow_count(const Node& node) const;
 
  private:
   struct Meta;

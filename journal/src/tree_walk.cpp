@@ -41,10 +41,8 @@ Status TreeWalk::walk_leaf(const PageView& page, std::uint64_t number, const Nod
     last_key_.assign(node.key.begin(), node.key.end());
     has_last_ = true;
     if (node.overflow_page != 0) {
-      const auto count = file_.overflow_count(node.size);
+      DATUM_ASSIGN(const std::uint64_t count, file_.read_overflow_count(node));
       DATUM_TRY(claim(node.overflow_page, count));
-      if (node.overflow_page + count > file_.file_pages())
-        return fail(corrupt_page(node.overflow_page, "is outside the file"));
       seen_.overflow_pages += count;
     }
     ++seen_.entries;

@@ -1,0 +1,144 @@
+#include "export_format.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "envelope.hpp"
+
+namespace datum::journal {
+namespace {
+
+constexpr std::string_view kHeaderMagic = "DATUMJX1";
+constexpr std::string_view kTrailerMagic = "DATUMJXE";
+constexpr std::uint32_t kFormat = 1;
+
+// Larger than the largest value, small enough not to matter.
+constexpr std::size_t kWindow = 512 * 1024;
+static_assert(kWindow > kMinValueSize + kMaxPayload + kMaxEntryKeys * (2 + 64 + kMaxName) + 16);
+
+constexpr std::size_t kHeaderCrcAt = 92;
+constexpr std::size_t kTrailerCrcAt = 60;
+
+Result<ExportFacts> read_header(ByteView bytes, std::uint64_t file_size) {
+  const auto* const at = bytes.data();
+  if (as_text(bytes.first(8)) != kHeaderMagic)
+    return fail(ErrorCode::corrupt, "the file is no journal export");
+  if (load_le<std::uint32_t>(at + kHeaderCrcAt) != crypto::crc32c(bytes.first(kHeaderCrcAt)))
+    return fail(ErrorCode::corrupt, "the export's header is damaged");
+  if (load_le<std::uint32_t>(at + 8) > kFormat)
+    return fail(ErrorCode::unsupported_version, "the export has a newer format");
+  ExportFacts facts;
+  facts.level = load_le<std::uint32_t>(at + 12);
+  std::memcpy(facts.store.bytes.data(), at + 16, Id128::kSize);
+  facts.first = load_le<std::uint64_t>(at + 32);
+  facts.last = load_le<std::uint64_t>(at + 40);
+  const auto most = (file_size - kExportHeader) / kMinValueSize;
+  if (facts.first == 0 || facts.last + 1 < facts.first || facts.count() > most)
+    return fail(ErrorCode::corrupt, "the export is shorter than its header says");
+  return facts;
+}
+
+}  // namespace
+
+Bytes make_export_header(const ExportFacts& facts) {
+  Bytes bytes(kExportHeader);
+  auto* const at = bytes.data();
+  std::memcpy(at, kHeaderMagic.data(), kHeaderMagic.size());
+  store_le<std::uint32_t>(at + 8, kFormat);
+  store_le<std::uint32_t>(at + 12, facts.level);
+  std::memcpy(at + 16, facts.store.bytes.data(), Id128::kSize);
+  store_le<std::uint64_t>(at + 32, facts.first);
+  store_le<std::uint64_t>(at + 40, facts.last);
+  store_le<std::uint32_t>(at + kHeaderCrcAt, crypto::crc32c(ByteView(bytes).first(kHeaderCrcAt)));
+  return bytes;
+}
+
+Bytes make_export_trailer(const ExportFacts& facts) {
+  Bytes bytes(kTrailerHashed);
+  auto* const at = bytes.data();
+  std::memcpy(at, kTrailerMagic.data(), kTrailerMagic.size());
+  store_le<std::uint64_t>(at + 8, facts.count());
+  store_le<std::uint64_t>(at + 16, facts.last);
+  std::memcpy(at + 24, facts.head.bytes.data(), Digest::kSize);
+  store_le<std::uint32_t>(at + kTrailerCrcAt, crypto::crc32c(ByteView(bytes).first(kTrailerCrcAt)));
+  return bytes;
+}
+
+Result<ExportSource> ExportSource::open(const std::string& file) {
+  ExportSource source;
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return fail(error_from_errno(errno, "open " + file));
+  source.fd_ = Fd(fd);
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return fail(error_from_errno(errno, "stat " + file));
+  if (!S_ISREG(info.st_mode))
+    return fail(ErrorCode::invalid_argument, file + " is no regular file");
+  source.size_ = static_cast<std::uint64_t>(info.st_size);
+  return source;
+}
+
+Result<ByteView> ExportSource::view(std::uint64_t offset, std::size_t size) {
+  if (size > size_ || offset > size_ - size) return fail(ErrorCode::corrupt, "the file ends early");
+  if (offset < begin_ || offset + size > begin_ + window_.size()) {
+    window_.resize(std::min<std::uint64_t>(std::max(size, kWindow), size_ - offset));
+    begin_ = offset;
+    const auto read = read_exact(fd_.get(), offset, window_);
+    if (!read) {
+      window_.clear();
+      return fail(Error(read.error()));
+    }
+  }
+  return ByteView(window_).subspan(offset - begin_, size);
+}
+
+Result<ByteView> ExportSource::view_value(std::uint64_t offset, Seq seq) {
+  const auto named = [&](Error error) { return fail(corrupt_record(seq, error.message())); };
+  auto header = view(offset, kHeaderSize);
+  if (!header) return named(header.error());
+  DATUM_ASSIGN(const std::size_t size, read_record_size(*header, seq));
+  auto keys = view(offset + size, kKeysHeaderSize);
+  if (!keys) return named(keys.error());
+  DATUM_ASSIGN(const std::size_t keys_size, read_keys_size(*keys, seq));
+  auto value = view(offset, size + keys_size);
+  if (!value) return named(value.error());
+  return *value;
+}
+
+Result<ExportFacts> check_export(ExportSource& source, const ExportVisitor& visit, Seq& bad_seq) {
+  bad_seq = 0;
+  if (source.size() < kExportHeader + kExportTrailer)
+    return fail(ErrorCode::corrupt, "the file is too short for a journal export");
+  crypto::Sha256 hasher;
+  DATUM_ASSIGN(const ByteView header, source.view(0, kExportHeader));
+  DATUM_ASSIGN(ExportFacts facts, read_header(header, source.size()));
+  hasher.update(header);
+  ChainCheck chain(facts.first, facts.first);
+  std::uint64_t offset = kExportHeader;
+  while (chain.next() != facts.last + 1) {
+    bad_seq = chain.next();
+    DATUM_ASSIGN(const ByteView value, source.view_value(offset, bad_seq));
+    DATUM_TRY(chain.take(value));
+    hasher.update(value);
+    DATUM_ASSIGN(const Record record, read_value(value, bad_seq));
+    visit(offset, record);
+    offset += value.size();
+  }
+  bad_seq = 0;
+  facts.head = chain.head().hash;
+  if (source.size() - offset != kExportTrailer)
+    return fail(ErrorCode::corrupt, "the export does not end where its header says");
+  DATUM_ASSIGN(const ByteView trailer, source.view(offset, kExportTrailer));
+  if (make_export_trailer(facts) != Bytes(trailer.begin(), trailer.begin() + kTrailerHashed))
+    return fail(ErrorCode::corrupt, "the export's trailer does not fit its records");
+  hasher.update(trailer.first(kTrailerHashed));
+  const auto hash = hasher.finish();
+  if (!std::equal(hash.view().begin(), hash.view().end(), trailer.begin() + kTrailerHashed))
+    return fail(ErrorCode::corrupt, "the export's hash differs");
+  return facts;
+}
+
+}  // namespace datum::journal
