@@ -204,8 +204,8 @@ Filled Merger::fill(const Merged& merged, const LabelView& labels) {
     if (field.kind == model::FieldKind::content || field.kind == model::FieldKind::fleet_file) {
       const auto text = fill_text(std::get<std::string>(part->written), *part, labels, out);
       if (text)
-        value =
-            make_content(folder_of(documents_, body_of(merged, *part)), *part, *text, &labels, out);
+        value = make_content(folder_of(documents_, merged.body_of(documents_, *part)), *part, *text,
+                             &labels, out);
     } else if (const auto* list = std::get_if<std::vector<std::string>>(&part->written)) {
       std::vector<std::string> items;
       for (const auto& item : *list)

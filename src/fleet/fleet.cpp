@@ -13,7 +13,7 @@ namespace datum::fleet {
 std::string to_string(const Finding& finding) {
   auto text = yaml::to_string(finding.diagnostic);
   if (finding.hosts.empty()) return text;
-  text.append(finding.hosts.size() == 1 ? "\n  host: " : "\n  hosts: ");
+  text.append(finding.hosts.size() == 1 ? "\n    host: " : "\n    hosts: ");
   for (std::size_t i = 0; i < finding.hosts.size(); ++i)
     text.append(i == 0 ? "" : ", ").append(finding.hosts[i]);
   return text;

@@ -87,7 +87,7 @@ class Loader {
       return;
     }
     text.unread = true;
-    if (bytes.error().code() == ErrorCode::is_directory) return;
+    if (documents.sources->leads_to_folder(documents.files[id])) return;
     text.faults.push_back({{id, 0, 0},
                            "the file cannot be read: " + bytes.error().message(),
                            "make it a readable file, or name it in exclude"});

@@ -40,15 +40,15 @@ Place Merged::place_of(const Documents& documents, model::Field field) const {
   return part ? part->at : documents.bodies[bodies.front()].at;
 }
 
-const Body& Merger::body_of(const Merged& merged, const Part& part) const {
-  for (const auto id : merged.bodies) {
-    const auto& body = documents_.bodies[id];
+const Body& Merged::body_of(const Documents& documents, const Part& part) const {
+  for (const auto body_id : bodies) {
+    const auto& body = documents.bodies[body_id];
     if (!body.parts.empty() && &part >= body.parts.data() &&
         &part < body.parts.data() + body.parts.size())
       return body;
   }
   DATUM_ASSERT(false);
-  return documents_.bodies[merged.bodies.front()];
+  return documents.bodies[bodies.front()];
 }
 
 bool Merger::same_value(const Part& a, const Part& b) const {
@@ -58,7 +58,7 @@ bool Merger::same_value(const Part& a, const Part& b) const {
 void Merger::merge_field(Merged& merged, const Body& body, const Part& part) {
   for (auto& [field, winner] : merged.winners) {
     if (field != part.field) continue;
-    const auto& other = body_of(merged, *winner);
+    const auto& other = merged.body_of(documents_, *winner);
     const auto& layers = documents_.layers;
     const auto& [mine, theirs] = std::tie(layers[body.layer], layers[other.layer]);
     if (mine.precedence == theirs.precedence && !same_value(*winner, part))
@@ -112,7 +112,7 @@ void Merger::merge_lists(Merged& merged) {
 bool Merger::part_varies(const Merged& merged, const Part& part) {
   if (part.varies) return true;
   if (part.field != model::Field::content || part.key != ContentKey::template_file) return false;
-  const auto path = find_file(folder_of(documents_, body_of(merged, part)), part,
+  const auto path = find_file(folder_of(documents_, merged.body_of(documents_, part)), part,
                               std::get<std::string>(part.written));
   return path && load_template(*path).varies;
 }
@@ -123,7 +123,7 @@ void Merger::set_value(Merged& merged, const Part& part) {
     return;
   }
   Filled filled;
-  const auto& folder = folder_of(documents_, body_of(merged, part));
+  const auto& folder = folder_of(documents_, merged.body_of(documents_, part));
   auto value = make_content(folder, part, std::get<std::string>(part.written), nullptr, filled);
   std::move(filled.faults.begin(), filled.faults.end(), std::back_inserter(merged.faults));
   if (value) merged.base.fields.push_back({part.field, std::move(*value)});

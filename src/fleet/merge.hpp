@@ -35,6 +35,8 @@ struct Merged {
   [[nodiscard]] bool varies() const { return !varying.empty(); }
   [[nodiscard]] const Part* winner(model::Field field) const;
   [[nodiscard]] Place place_of(const Documents& documents, model::Field field) const;
+  // The document that holds the part, which is one of `bodies`.
+  [[nodiscard]] const Body& body_of(const Documents& documents, const Part& part) const;
 };
 
 // What filling in the values of one host yields.
@@ -68,7 +70,6 @@ class Merger {
   void merge_lists(Merged& merged);
   void set_value(Merged& merged, const Part& part);
   [[nodiscard]] bool part_varies(const Merged& merged, const Part& part);
-  [[nodiscard]] const Body& body_of(const Merged& merged, const Part& part) const;
   [[nodiscard]] bool same_value(const Part& a, const Part& b) const;
 
   // The value of a part whose text is `text`. `labels` may be null where nothing varies.

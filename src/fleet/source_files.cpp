@@ -208,6 +208,15 @@ Result<std::string> SourceFiles::find(const Digest& digest) {
   return known->second;
 }
 
+bool SourceFiles::leads_to_folder(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const auto parent = open_folder(slash == std::string::npos ? "" : path.substr(0, slash));
+  if (!parent) return false;
+  const std::lock_guard lock(mutex_);
+  const auto name = slash == std::string::npos ? path : path.substr(slash + 1);
+  return files_.open_directory(*parent ? *parent : root_, name, os::Follow::yes).has_value();
+}
+
 Result<std::vector<os::DirectoryEntry>> SourceFiles::list(const std::string& folder) {
   DATUM_ASSIGN(const auto handle, open_folder(folder));
   const auto& open = handle ? handle : root_;

@@ -48,6 +48,8 @@ class SourceFiles {
   [[nodiscard]] Result<std::unique_ptr<ByteSource>> stream(const std::string& path);
   // The path that was hashed to this digest.
   [[nodiscard]] Result<std::string> find(const Digest& digest);
+  // Whether the last name is a link to a folder, wherever that lies.
+  [[nodiscard]] bool leads_to_folder(const std::string& path);
   // Entries of a folder reached without following any link; their types are known.
   [[nodiscard]] Result<std::vector<os::DirectoryEntry>> list(const std::string& folder);
 
