@@ -9,6 +9,8 @@ namespace datum::model {
 // In pieces; `finish` gives the digest and starts anew. One thread.
 using ContentHasher = crypto::Sha256;
 
-[[nodiscard]] inline Digest content_digest(ByteView bytes) { return crypto::sha256(bytes); }
+[[nodiscard]] inline Digest content_digest(ByteView bytes) {
+  return crypto::sha256(bytes);
+}
 
 }  // namespace datum::model
