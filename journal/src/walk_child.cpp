@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <new>
 
 #include "datum/crypto/digest.hpp"
 #include "file_io.hpp"
@@ -20,6 +21,9 @@
 
 namespace datum::journal {
 namespace {
+
+// Exit status of a child that has no descriptors to work with.
+constexpr int kNotStarted = 75;
 
 // What the child says, in one write that a pipe takes whole.
 struct Answer {
@@ -38,6 +42,15 @@ void keep_text(Answer& answer, const std::string& text) {
   std::copy_n(text.data(), std::min(text.size(), answer.text.size() - 1), answer.text.data());
 }
 
+// Too little memory is no finding about the store.
+Result<Verification> walk_or_fail(int data_fd) {
+  try {
+    return walk_store(data_fd);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::limit_exceeded, "too little memory to walk the store");
+  }
+}
+
 [[noreturn]] void run_child(int data_fd, int pipe_fd) {
   // Nobody waits for the answer of a dead opener.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -47,9 +60,9 @@ void keep_text(Answer& answer, const std::string& text) {
   // The lock above all: if the opener is killed, the next one must not wait for this walk.
   const int data_copy = ::fcntl(data_fd, F_DUPFD, 3);
   const int pipe_copy = ::fcntl(pipe_fd, F_DUPFD, 3);
-  if (::dup2(data_copy, 0) != 0 || ::dup2(pipe_copy, 1) != 1) ::_exit(1);
+  if (::dup2(data_copy, 0) != 0 || ::dup2(pipe_copy, 1) != 1) ::_exit(kNotStarted);
   ::close_range(2, ~0U, 0);
-  auto walked = walk_store(0);
+  auto walked = walk_or_fail(0);
   Answer answer;
   if (walked) {
     answer.has_finding = 1;
@@ -64,7 +77,7 @@ void keep_text(Answer& answer, const std::string& text) {
     keep_text(answer, walked.error().message());
   }
   const bool is_written = ::write(1, &answer, sizeof answer) == sizeof answer;
-  ::_exit(is_written ? 0 : 1);
+  ::_exit(is_written ? 0 : kNotStarted);
 }
 
 std::int64_t now_ms() {
@@ -88,22 +101,33 @@ Heard hear(int fd, std::int64_t deadline_ms, Answer& answer) {
   }
 }
 
-// Text about a dead child, empty for an orderly exit. A child in an uninterruptible read cannot be
-// waited for; it is left to its end.
-std::string reap(pid_t pid, bool is_late) {
+// How the child ended.
+struct Death {
+  bool is_known = true;  // false: it could not be waited for and is left to its end
+  int signal = 0;
+  int status = 0;
+};
+
+// A child in an uninterruptible read does not even die of SIGKILL; it is not waited for long.
+Death reap(pid_t pid, bool is_late) {
   int status = 0;
   for (int tries = 0;; ++tries) {
     const auto got = ::waitpid(pid, &status, is_late ? WNOHANG : 0);
     if (got == pid) break;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 || tries >= 100) return {};
+    if (got < 0 || tries >= 100) return {false, 0, 0};
     const timespec pause{0, 10'000'000};
     ::nanosleep(&pause, nullptr);
   }
-  if (WIFSIGNALED(status)) return "the walk died of signal " + std::to_string(WTERMSIG(status));
-  if (WEXITSTATUS(status) != 0)
-    return "the walk ended with status " + std::to_string(WEXITSTATUS(status));
-  return {};
+  if (WIFSIGNALED(status)) return {true, WTERMSIG(status), 0};
+  return {true, 0, WEXITSTATUS(status)};
+}
+
+// Signals that bad bytes can cause. Any other was sent from outside (a service manager, the kernel
+// short of memory) and says nothing about the store.
+bool is_own_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGFPE ||
+         signal == SIGILL;
 }
 
 Result<Verification> judge(const Answer& answer) {
@@ -116,6 +140,20 @@ Result<Verification> judge(const Answer& answer) {
   finding.bad_seq = answer.bad_seq;
   finding.head = answer.head;
   finding.problem = text;
+  return finding;
+}
+
+// Of a child that said nothing.
+Result<Verification> judge_death(const Death& death) {
+  if (!death.is_known || (death.signal != 0 && !is_own_fault(death.signal)))
+    return fail(ErrorCode::timed_out, "the walk of the store was ended from outside, by signal " +
+                                          std::to_string(death.signal));
+  if (death.status == kNotStarted)
+    return fail(ErrorCode::unavailable, "the walk of the store could not begin");
+  Verification finding;
+  finding.problem = death.signal != 0
+                        ? "the walk died of signal " + std::to_string(death.signal)
+                        : "the walk ended with status " + std::to_string(death.status);
   return finding;
 }
 
@@ -142,10 +180,8 @@ Result<Verification> walk_in_child(int data_fd, std::int64_t limit_ms) {
   if (heard == Heard::too_late)
     return fail(ErrorCode::timed_out,
                 "the walk of the store did not finish in " + std::to_string(limit_ms) + " ms");
-  if (heard == Heard::answer && death.empty()) return judge(answer);
-  Verification finding;
-  finding.problem = death.empty() ? "the walk ended without an answer" : death;
-  return finding;
+  if (heard == Heard::answer) return judge(answer);
+  return judge_death(death);
 }
 
 }  // namespace datum::journal

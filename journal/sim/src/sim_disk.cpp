@@ -54,7 +54,9 @@ Status SimDisk::truncate(std::uint64_t size) {
 Status SimDisk::sync() {
   ++syncs_;
   if (faults_.fail_sync != 0 && --faults_.fail_sync == 0) {
-    stray_.insert(stray_.end(), dirty_.begin(), dirty_.end());
+    // What reached the disk is decided now; the cache goes on showing all of it, and no later sync
+    // will write the rest.
+    for (const auto& change : dirty_) apply_partly(change);
     dirty_.clear();
     return fail(error_from_errno(faults_.sync_errno, "sync"));
   }
@@ -80,9 +82,7 @@ void SimDisk::apply_partly(const Change& change) {
 }
 
 void SimDisk::crash() {
-  for (const auto& change : stray_) apply_partly(change);
   for (const auto& change : dirty_) apply_partly(change);
-  stray_.clear();
   dirty_.clear();
   cached_ = durable_;
   faults_ = {};

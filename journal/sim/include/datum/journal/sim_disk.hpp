@@ -69,7 +69,6 @@ class SimDisk {
   Bytes durable_;
   Bytes cached_;
   std::vector<Change> dirty_;  // since the last sync that succeeded or failed
-  std::vector<Change> stray_;  // before a sync that failed
   std::uint64_t writes_ = 0;
   std::uint64_t syncs_ = 0;
   std::uint64_t boot_ = 0;
