@@ -61,6 +61,7 @@ Digest digest_observation(const core::Observation& seen) {
     out.number(entry.is_drift);
     out.text(entry.reason);
   }
+  out.number(seen.entries);
   out.digest(seen.content);
   out.number(seen.content_size);
   out.number(seen.sensitive);

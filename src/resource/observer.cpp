@@ -65,10 +65,8 @@ Status look_inside(Sight& sight, const os::Location& where, const os::FileStat& 
   if (stat.type == os::FileType::symlink) {
     DATUM_ASSIGN(seen.content, hash_link(sight, where));
   } else if (stat.type == os::FileType::directory) {
-    DATUM_ASSIGN(const auto folder,
-                 files.open_directory(where.folder->handle, where.name, os::Follow::no));
-    DATUM_ASSIGN(const auto entries, files.list(folder));
-    seen.empty = entries.empty();
+    DATUM_ASSIGN(seen.entries, count_entries(sight, where));
+    seen.empty = seen.entries == 0;
   } else if (stat.type == os::FileType::regular) {
     DATUM_ASSIGN(const auto opened,
                  files.open_file_with_stat(where.folder->handle, where.name, os::Access::read));

@@ -83,6 +83,14 @@ void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os
     add_drift(seen, "mode", std::string(mode), shown_mode(stat.mode));
 }
 
+Result<std::uint32_t> count_entries(const Sight& sight, const os::Location& where) {
+  auto& files = sight.files();
+  DATUM_ASSIGN(const auto folder,
+               files.open_directory(where.folder->handle, where.name, os::Follow::no));
+  DATUM_ASSIGN(const auto entries, files.list(folder));
+  return static_cast<std::uint32_t>(entries.size());
+}
+
 Result<Digest> hash_link(const Sight& sight, const os::Location& where) {
   DATUM_ASSIGN(const auto text, sight.files().read_symlink(where.folder->handle, where.name));
   return crypto::sha256(as_bytes(text));
@@ -93,6 +101,12 @@ void record_owned_content(Sight& sight, const os::Location& where, const os::Fil
   if (!sight.declared().owned.contains(seen.target)) return;
   if (stat.type == os::FileType::symlink) {
     if (const auto digest = hash_link(sight, where)) seen.content = *digest;
+    return;
+  }
+  if (stat.type == os::FileType::directory) {
+    if (const auto names = count_entries(sight, where)) seen.entries = *names;
+    if (seen.entries > 0)
+      add_obstacle(seen, core::Obstacle::not_empty, "the folder in its place is not empty");
     return;
   }
   if (stat.type != os::FileType::regular) return;

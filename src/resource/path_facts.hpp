@@ -32,6 +32,8 @@ void add_obstacle(core::Observation& seen, core::Obstacle obstacle, std::string 
 // so that it can be told.
 void record_owned_content(Sight& sight, const os::Location& where, const os::FileStat& stat,
                           core::Observation& seen);
+// How many names a folder has.
+[[nodiscard]] Result<std::uint32_t> count_entries(const Sight& sight, const os::Location& where);
 // Digest of a link's target text.
 [[nodiscard]] Result<Digest> hash_link(const Sight& sight, const os::Location& where);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sight.hpp"
+#include "work.hpp"
 
 namespace datum::resource {
 
@@ -15,6 +16,14 @@ class Provider {
   // caller has set reference and target, and computes condition and digest from the rest.
   virtual void observe(Sight& sight, const model::Resource& resource,
                        core::Observation& seen) const = 0;
+  // For create, update and replace: makes ready what can be made ready without touching the target,
+  // beside it under the action's temp name. What it leaves in `work` is discarded on failure.
+  [[nodiscard]] virtual Status stage(Bench& bench, Work& work) const = 0;
+  // Makes it live. The target was just seen to be the observed one. `work.live` tells whether
+  // anything of it was changed, also where this fails.
+  [[nodiscard]] virtual Status commit(Bench& bench, Work& work) const = 0;
+  // For what is declared absent or left the declaration: removes the observed thing and only it.
+  [[nodiscard]] virtual Status remove(Bench& bench, Work& work) const = 0;
 };
 
 // nullptr for a type that has no provider here.

@@ -79,14 +79,13 @@ void observe_absent(Sight& sight, const os::Location& where, const os::FileStat&
     return add_type_drift(seen, os::FileType::directory, stat.type);
   if (stat.mount_root)
     return add_obstacle(seen, core::Obstacle::mount_point, "target is a mount point");
-  auto folder = sight.files().open_directory(where.folder->handle, where.name, os::Follow::no);
-  if (!folder) return set_unknown(seen, "cannot be looked at", folder.error());
-  const auto inside = sight.files().list(*folder);
-  if (!inside) return set_unknown(seen, "cannot be listed", inside.error());
-  if (!inside->empty())
-    add_obstacle(seen, core::Obstacle::not_empty,
-                 "the folder has " + std::to_string(inside->size()) +
-                     (inside->size() == 1 ? " entry" : " entries"));
+  const auto names = count_entries(sight, where);
+  if (!names) return set_unknown(seen, "cannot be listed", names.error());
+  seen.entries = *names;
+  if (*names > 0)
+    add_obstacle(
+        seen, core::Obstacle::not_empty,
+        "the folder has " + std::to_string(*names) + (*names == 1 ? " entry" : " entries"));
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 // files → sync → rename all → sync each touched folder once → observe again. Each step is one call
 // that blocks and belongs on a pool thread; the engine appends to the journal between them. The
 // steps only go forward. Temp names are derived from store, pass and ordinal, so that recovery can
-// find and remove them.
+// find and remove them. A wave over more than 256 folders goes through the steps after the
+// announcement in pieces, so that it never holds more descriptors than that.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,23 @@
 
 namespace datum::resource {
 
-// Points at which a test or the self-test may end the process or inject a failure: called with a
-// name
-// ("stage", "rename", …) and the ordinal, before and after each step. Passed down, never global.
+// Points at which a test or the self-test may end the process or inject a failure, in this order
+// for each action: "stage", "staged", "sync", "rename", ("aside" between two renames,) "renamed",
+// "sync-folder", "folder-synced", "observe". Passed down, never global.
 using CrashPoint = std::function<void(const char* point, std::uint32_t ordinal)>;
+
+// Runs a validator to its end (a file's `validate`). Called on the thread of the wave; whoever
+// supplies it hands the child to the loop and waits.
+using RunChild = std::function<Result<loop::ChildResult>(const loop::ChildOptions&)>;
 
 struct WaveOptions {
   Id128 store;
   PassId pass = 0;
-  std::uint32_t file_sync_threshold =
-      64;                  // above it one sync per file system, where errors are reported
-  CrashPoint crash_point;  // empty in the service
+  // Above it one sync per file system, where errors are reported.
+  std::uint32_t file_sync_threshold = 64;
+  CrashPoint crash_point;        // empty in the service
+  RunChild run_child;            // without one, files with a validator that is a program fail
+  loop::Clock* clock = nullptr;  // borrowed; for the duration of each action, 0 without one
 };
 
 // What was seen and kept before the announcement.
@@ -48,9 +55,13 @@ class FileWave {
            WaveOptions options);
   ~FileWave();
 
-  // Free space for temp files of this wave on each touched file system. `no_space` names it.
+  // Free space and inodes for temp files of this wave on each touched file system, with a reserve
+  // of 16 MiB. `no_space` names the folder and both numbers.
   [[nodiscard]] Status prove_space();
-  // Old content of regular files into `store`, which is synced before this returns.
+  // Old content of regular files (and the text of links) that this wave replaces or removes, into
+  // `store`, which is synced before this returns. One entry per action of the wave. A file that
+  // cannot be read makes its own action fail in `run`; an error here is the store's, and nothing of
+  // the wave may be begun. Content of sensitive files is wrapped (kept.hpp).
   [[nodiscard]] Result<std::vector<Prepared>> keep_old(blobs::BlobStore& store);
   // After the announcement is durable. Never fails as a whole: each action has its own result. An
   // object that is not the observed one any more makes the action `skipped`; nothing of it is
@@ -62,12 +73,15 @@ class FileWave {
   std::unique_ptr<Impl> impl_;
 };
 
-// Name of the temp file of an action: begins with ".datum-", at most 60 bytes.
+// Name of the temp file of an action: begins with ".datum-", at most 60 bytes. What else an action
+// needs beside it (a folder that makes room, a backup in the making) has this name and a suffix.
 [[nodiscard]] std::string temp_name(const Id128& store, PassId pass, std::uint32_t ordinal);
 
 // After a crash: looks at the target of an announced action, says whether it took effect, and
-// removes its temp file if it is still there (the only thing it changes; `enforce` false leaves it
-// and says so).
+// removes its temp files if they are still there (the only thing it changes; `enforce` false leaves
+// them). A temp file that is still there proves that the rename did not happen. With the pass's own
+// manifest in `declared` the target is compared with what it should be; without it a present target
+// of a `create` whose temp file is gone took effect, and an update is untellable.
 [[nodiscard]] core::RecoveredAction recover_action(const Machine& machine, const Declared& declared,
                                                    const Id128& store, PassId pass,
                                                    const core::AnnouncedState& action,

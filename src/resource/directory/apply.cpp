@@ -1,0 +1,56 @@
+// Making a Directory: finished under a temp name, then renamed, so that it is never seen with
+// another owner or mode. An existing one is changed through its descriptor.
+#include "../metadata.hpp"
+#include "directory_provider.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+constexpr std::uint32_t kDefaultMode = 0755;
+
+bool is_there(const Work& work) {
+  return work.before && work.before->type == os::FileType::directory;
+}
+
+Status change_metadata(Bench& bench, Work& work) {
+  auto& files = bench.files();
+  DATUM_ASSIGN(auto folder,
+               files.open_directory(work.where.folder->handle, work.where.name, os::Follow::no));
+  DATUM_ASSIGN(const auto now, files.stat(folder));
+  if (!is_same_object(now, core::Found::directory, work.action->identity))
+    return changed_meanwhile(work);
+  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
+  work.handle = std::move(folder);
+  work.live = true;
+  return apply_metadata(files, work.handle, now, wanted);
+}
+
+}  // namespace
+
+Status DirectoryProvider::stage(Bench& bench, Work& work) const {
+  if (is_there(work)) return {};
+  auto& files = bench.files();
+  const auto& parent = work.where.folder->handle;
+  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, false, kDefaultMode));
+  const auto name = bench.temp_name_of(work);
+  DATUM_TRY(remove_beside(files, work.where, name));
+  DATUM_TRY(files.make_directory(parent, name, 0700));
+  work.temp = name;
+  work.temp_is_folder = true;
+  DATUM_ASSIGN(work.handle, files.open_directory(parent, name, os::Follow::no));
+  DATUM_ASSIGN(const auto now, files.stat(work.handle));
+  DATUM_TRY(apply_metadata(files, work.handle, now, wanted));
+  work.staged = true;
+  return {};
+}
+
+Status DirectoryProvider::commit(Bench& bench, Work& work) const {
+  return is_there(work) ? change_metadata(bench, work) : put_in_place(bench, work);
+}
+
+Status DirectoryProvider::remove(Bench& bench, Work& work) const {
+  return remove_observed(bench, work);
+}
+
+}  // namespace datum::resource

@@ -1,0 +1,114 @@
+// Resolving and applying metadata.
+#include "metadata.hpp"
+
+#include <algorithm>
+
+#include "file/file_facts.hpp"
+#include "show.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+using model::Field;
+
+constexpr std::uint32_t kUnchanged = UINT32_MAX;
+constexpr std::uint32_t kSetIdBits = 06000;
+constexpr std::string_view kAcl = "system.posix_acl_access";
+
+Status resolve_owner(const Sight& sight, const model::Resource& resource, Metadata& wanted) {
+  auto& accounts = *sight.machine().accounts;
+  if (const auto owner = resource.text(Field::owner); !owner.empty()) {
+    const auto uid = accounts.find_uid(owner);
+    if (!uid) return fail(ErrorCode::not_found, "no user " + shown(owner) + " on this machine");
+    wanted.uid = *uid;
+    wanted.owner_given = true;
+  }
+  if (const auto group = resource.text(Field::group); !group.empty()) {
+    const auto gid = accounts.find_gid(group);
+    if (!gid) return fail(ErrorCode::not_found, "no group " + shown(group) + " on this machine");
+    wanted.gid = *gid;
+    wanted.owner_given = true;
+  }
+  return {};
+}
+
+bool carries(std::string_view name, bool same_content) {
+  return name == "security.selinux" || name == kAcl || name.starts_with("user.") ||
+         (name == kCapability && same_content);
+}
+
+bool has_attribute(const std::vector<os::Attribute>& attributes, std::string_view name) {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const auto& one) { return one.name == name; });
+}
+
+}  // namespace
+
+Result<Metadata> wanted_metadata(const Sight& sight, const Work& work, bool inherits,
+                                 std::uint32_t default_mode) {
+  Metadata wanted;
+  wanted.uid = kUnchanged;
+  wanted.gid = kUnchanged;
+  wanted.mode = default_mode;
+  if (inherits) {
+    wanted.uid = work.before->uid;
+    wanted.gid = work.before->gid;
+    wanted.mode = work.before->mode;
+    wanted.owner_given = true;
+    wanted.mode_given = true;
+  }
+  DATUM_TRY(resolve_owner(sight, *work.resource, wanted));
+  if (const auto mode = work.resource->text(Field::mode); !mode.empty()) {
+    wanted.mode = model::mode_bits(mode);
+    wanted.mode_declared = true;
+    wanted.mode_given = true;
+  } else if (inherits && (wanted.uid != work.before->uid || wanted.gid != work.before->gid)) {
+    // Nobody declared that the new owner shall lend his identity.
+    if (work.before->type == os::FileType::regular) wanted.mode &= ~kSetIdBits;
+  }
+  return wanted;
+}
+
+Status apply_metadata(os::Files& files, const os::Handle& handle, const os::FileStat& now,
+                      const Metadata& wanted) {
+  const bool new_uid = wanted.uid != kUnchanged && wanted.uid != now.uid;
+  const bool new_gid = wanted.gid != kUnchanged && wanted.gid != now.gid;
+  if (new_uid || new_gid)
+    DATUM_TRY(files.set_owner(handle, new_uid ? wanted.uid : kUnchanged,
+                              new_gid ? wanted.gid : kUnchanged));
+  const bool may_have_lost_bits = (new_uid || new_gid) && (wanted.mode & kSetIdBits) != 0;
+  if (wanted.mode == now.mode && !may_have_lost_bits) return {};
+  auto changed = files.set_mode(handle, wanted.mode);
+  // A new thing without a declared mode takes what a file system without modes gives it.
+  if (!changed && !wanted.mode_given &&
+      (changed.error().code() == ErrorCode::permission_denied ||
+       changed.error().code() == ErrorCode::unsupported))
+    return {};
+  return changed;
+}
+
+Status carry_attributes(os::Files& files, const os::Handle& from, const os::Handle& staged,
+                        bool same_content, const Metadata& wanted) {
+  DATUM_ASSIGN(const auto attributes, files.read_attributes(from));
+  DATUM_ASSIGN(const auto fresh, files.read_attributes(staged));
+  bool acl = false;
+  // A default ACL of the folder went into the new file; the old one had none.
+  if (has_attribute(fresh, kAcl) && !has_attribute(attributes, kAcl)) {
+    DATUM_TRY(files.remove_attribute(staged, kAcl));
+    acl = true;
+  }
+  for (const auto& attribute : attributes) {
+    if (!carries(attribute.name, same_content)) continue;
+    const auto there = std::find_if(fresh.begin(), fresh.end(), [&](const auto& one) {
+      return one.name == attribute.name && one.value == attribute.value;
+    });
+    if (there != fresh.end()) continue;
+    DATUM_TRY(files.set_attribute(staged, attribute));
+    acl = acl || attribute.name == kAcl;
+  }
+  if (!acl) return {};
+  return files.set_mode(staged, wanted.mode);
+}
+
+}  // namespace datum::resource

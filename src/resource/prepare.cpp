@@ -1,0 +1,185 @@
+// Proving space and keeping old content.
+#include "prepare.hpp"
+
+#include "datum/crypto/digest.hpp"
+#include "datum/resource/kept.hpp"
+#include "file/file_facts.hpp"
+#include "transfer.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+// For folders that grow, attributes and whoever else writes meanwhile.
+constexpr std::uint64_t kReserve = 16ULL * 1024 * 1024;
+constexpr std::uint64_t kBlock = 4096;
+
+struct Need {
+  os::Location where;
+  std::uint64_t bytes = 0;
+  std::uint64_t inodes = 0;
+};
+
+bool removes(core::ActionKind kind) {
+  return kind == core::ActionKind::remove || kind == core::ActionKind::purge ||
+         kind == core::ActionKind::leave;
+}
+
+bool changes_content(const core::Action& action) {
+  if (action.kind == core::ActionKind::update) {
+    for (const auto& change : action.changes)
+      if (change.field == "content" || change.field == "target" || change.field == "type")
+        return true;
+    return false;
+  }
+  return action.kind == core::ActionKind::replace || removes(action.kind);
+}
+
+}  // namespace
+
+Status prove_space(Sight& sight, const core::Plan& plan, std::span<const std::uint32_t> ordinals) {
+  std::map<std::uint64_t, Need> needs;
+  for (const auto ordinal : ordinals) {
+    const auto& action = plan.actions[ordinal];
+    if (removes(action.kind) || action.target.family != model::TargetFamily::path) continue;
+    // A way that cannot be walked fails its own action later.
+    auto where = sight.walker().locate(action.target.name);
+    if (!where) continue;
+    auto& need = needs[where->folder->device];
+    need.where = std::move(*where);
+    need.bytes += (action.staged_bytes / kBlock + 1) * kBlock;
+    need.inodes += 1;
+  }
+  for (const auto& [device, need] : needs) {
+    auto space = sight.files().space(need.where.folder->handle);
+    if (!space) return fail(std::move(space).error().context(need.where.folder->real_path));
+    if (space->free_bytes >= need.bytes + kReserve && space->free_inodes >= need.inodes) continue;
+    return fail(ErrorCode::no_space,
+                need.where.folder->real_path + ": " + std::to_string(need.bytes) + " bytes and " +
+                    std::to_string(need.inodes) + " inodes are needed beside a reserve of " +
+                    std::to_string(kReserve) + " bytes, " + std::to_string(space->free_bytes) +
+                    " bytes and " + std::to_string(space->free_inodes) +
+                    " inodes are free. Nothing was changed");
+  }
+  return {};
+}
+
+namespace {
+
+class Keeper {
+ public:
+  Keeper(Sight& sight, blobs::BlobStore& store, std::uint64_t used)
+      : sight_(sight), store_(store), used_(used) {}
+
+  // Errors of the store; what concerns only this file is in `failure`.
+  Status keep(const core::Action& action, Prepared& prepared, std::optional<Error>& failure) {
+    auto where = sight_.walker().locate(action.target.name);
+    if (!where) return {};
+    if (action.found == core::Found::symlink) return keep_link(*where, prepared);
+    auto opened =
+        sight_.files().open_file_with_stat(where->folder->handle, where->name, os::Access::read);
+    // Changed since it was observed: `run` skips it and says so.
+    if (!opened && opened.error().code() == ErrorCode::not_found) return {};
+    if (!opened) {
+      failure = std::move(opened).error().context("old content could not be kept");
+      return {};
+    }
+    if (!is_same_object(opened->stat, action.found, action.identity)) return {};
+    prepared.old_size = opened->stat.size;
+    if (!fits(opened->stat.size, prepared)) return {};
+    return keep_file(action, *opened, prepared, failure);
+  }
+
+ private:
+  bool fits(std::uint64_t size, Prepared& prepared) const {
+    if (size > blobs::kMaxKeptFile)
+      prepared.not_kept_reason = "larger than 16 MiB";
+    else if (used_ + size > blobs::kMaxKeptTotal)
+      prepared.not_kept_reason = "2 GiB of old content are kept already";
+    prepared.not_kept = !prepared.not_kept_reason.empty();
+    return !prepared.not_kept;
+  }
+
+  Status keep_link(const os::Location& where, Prepared& prepared) {
+    const auto text = sight_.files().read_symlink(where.folder->handle, where.name);
+    if (!text) return {};
+    prepared.old_size = text->size();
+    DATUM_ASSIGN(const auto stored, store_.put(as_bytes(*text)));
+    prepared.old_content = stored.digest;
+    return {};
+  }
+
+  // Of what left the declaration only the form of the remembered digest tells that it was
+  // sensitive.
+  bool is_sensitive(const core::Action& action, const os::FileStat& stat,
+                    const Digest& plain) const {
+    if (denies_others(stat.mode)) return true;
+    const auto& declared = sight_.declared();
+    if (action.kind != core::ActionKind::purge && action.kind != core::ActionKind::leave) {
+      const auto* resource = declared.manifest->find(action.reference);
+      if (resource != nullptr && resource->sensitive()) return true;
+    }
+    const auto owned = declared.owned.find(action.target);
+    return owned != declared.owned.end() && !owned->second.content.empty() &&
+           owned->second.content == sight_.keyed(plain);
+  }
+
+  Status keep_file(const core::Action& action, const os::OpenedFile& opened, Prepared& prepared,
+                   std::optional<Error>& failure) {
+    const auto hashed = sight_.hash(opened.handle, opened.stat.size);
+    auto rewound = hashed ? sight_.files().seek(opened.handle, 0) : Status(fail(hashed.error()));
+    if (!rewound) {
+      failure = std::move(rewound).error().context("old content could not be kept");
+      return {};
+    }
+    Digest salt;
+    if (is_sensitive(action, opened.stat, hashed->plain)) {
+      salt = sight_.keyed(hashed->plain);
+      prepared.not_kept = salt.empty();
+      if (prepared.not_kept) {
+        prepared.not_kept_reason = "sensitive, and this store has no key to hide its digest";
+        return {};
+      }
+    }
+    FileSource source(sight_.files(), opened.handle);
+    DATUM_ASSIGN(const auto stored, put_kept(store_, source, salt));
+    prepared.old_content = stored.digest;
+    used_ += stored.size;
+    return {};
+  }
+
+  Sight& sight_;
+  blobs::BlobStore& store_;
+  std::uint64_t used_;
+};
+
+}  // namespace
+
+Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
+                                       std::span<const std::uint32_t> ordinals,
+                                       blobs::BlobStore& store,
+                                       std::map<std::uint32_t, Error>& failures) {
+  DATUM_ASSIGN(const auto used, store.used());
+  Keeper keeper(sight, store, used);
+  std::vector<Prepared> all;
+  all.reserve(ordinals.size());
+  for (const auto ordinal : ordinals) {
+    const auto& action = plan.actions[ordinal];
+    Prepared prepared;
+    prepared.ordinal = ordinal;
+    prepared.before = action.found;
+    const bool has_content =
+        action.found == core::Found::file || action.found == core::Found::symlink;
+    if (has_content && changes_content(action) &&
+        action.target.family == model::TargetFamily::path) {
+      std::optional<Error> failure;
+      DATUM_TRY(keeper.keep(action, prepared, failure));
+      if (failure) failures.insert_or_assign(ordinal, std::move(*failure));
+    }
+    all.push_back(std::move(prepared));
+  }
+  DATUM_TRY(store.sync());
+  return all;
+}
+
+}  // namespace datum::resource

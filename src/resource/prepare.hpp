@@ -1,0 +1,21 @@
+// The two steps of a wave before its announcement. Nothing of a target is changed here. Internal.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "work.hpp"
+
+namespace datum::resource {
+
+// Room for what will be staged, beyond a reserve.
+[[nodiscard]] Status prove_space(Sight& sight, const core::Plan& plan,
+                                 std::span<const std::uint32_t> ordinals);
+
+// What failed is in `failures`, by ordinal.
+[[nodiscard]] Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
+                                                     std::span<const std::uint32_t> ordinals,
+                                                     blobs::BlobStore& store,
+                                                     std::map<std::uint32_t, Error>& failures);
+
+}  // namespace datum::resource

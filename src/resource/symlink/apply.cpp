@@ -1,0 +1,25 @@
+// Making a Symlink: a new one under a temp name takes the place of the old one in one step. The old
+// one's owner is not taken over: in a user's folder the temp name could meanwhile stand for another
+// file, which would then be given away.
+#include "symlink_provider.hpp"
+
+namespace datum::resource {
+
+Status SymlinkProvider::stage(Bench& bench, Work& work) const {
+  const auto name = bench.temp_name_of(work);
+  DATUM_TRY(remove_beside(bench.files(), work.where, name));
+  DATUM_TRY(bench.files().make_symlink(work.where.folder->handle, name,
+                                       work.resource->text(model::Field::target)));
+  work.temp = name;
+  return {};
+}
+
+Status SymlinkProvider::commit(Bench& bench, Work& work) const {
+  return put_in_place(bench, work);
+}
+
+Status SymlinkProvider::remove(Bench& bench, Work& work) const {
+  return remove_observed(bench, work);
+}
+
+}  // namespace datum::resource

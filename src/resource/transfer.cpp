@@ -1,0 +1,159 @@
+// Streaming with hashing and holes.
+#include "transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "datum/crypto/digest.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+// A shorter run of zeros is written: a hole costs an extent and a seek.
+constexpr std::size_t kHoleSize = 64 * 1024;
+
+class TextSource final : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : left_(as_bytes(text)) {}
+  Result<std::size_t> read(MutableByteView out) override {
+    const auto count = std::min(out.size(), left_.size());
+    std::copy_n(left_.begin(), count, out.begin());
+    left_ = left_.subspan(count);
+    return count;
+  }
+
+ private:
+  ByteView left_;  // of the manifest, which outlives the wave
+};
+
+bool is_zero(ByteView bytes) {
+  return bytes[0] == std::byte{0} &&
+         std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+// Writes at a running offset; whole pieces of zeros only move it.
+class SparseWriter {
+ public:
+  SparseWriter(os::Files& files, const os::Handle& file) : files_(files), file_(file) {}
+
+  Status write(ByteView bytes) {
+    while (!bytes.empty()) {
+      const auto piece = bytes.first(std::min(bytes.size(), kHoleSize));
+      if (piece.size() == kHoleSize && is_zero(piece)) {
+        skip(piece.size());
+      } else {
+        DATUM_TRY(put(piece));
+      }
+      bytes = bytes.subspan(piece.size());
+    }
+    return {};
+  }
+  void skip(std::uint64_t count) {
+    at_ += count;
+    behind_ = true;
+  }
+  // A hole at the end needs the size set.
+  Status finish() { return behind_ ? files_.truncate(file_, at_) : Status{}; }
+
+ private:
+  Status put(ByteView piece) {
+    if (behind_) DATUM_TRY(files_.seek(file_, at_));
+    behind_ = false;
+    at_ += piece.size();
+    return files_.write(file_, piece);
+  }
+
+  os::Files& files_;
+  const os::Handle& file_;
+  std::uint64_t at_ = 0;
+  bool behind_ = false;  // the file's offset is not `at_`
+};
+
+// Calls `take` with each piece and returns the digest of all.
+template <class Take>
+Result<Digest> pump(Sight& sight, ByteSource& source, Take take) {
+  crypto::Sha256 sha;
+  const auto room = sight.buffer();
+  for (;;) {
+    if (sight.machine().stop.stopped()) return fail(ErrorCode::cancelled, "stopped while copying");
+    // Filled as far as possible, so that runs of zeros are seen whole.
+    std::size_t filled = 0;
+    while (filled < room.size()) {
+      auto count = source.read(room.subspan(filled));
+      if (!count) return fail(std::move(count).error().context("content"));
+      if (*count == 0) break;
+      filled += *count;
+    }
+    if (filled == 0) return sha.finish();
+    sha.update(room.first(filled));
+    DATUM_TRY(take(room.first(filled)));
+  }
+}
+
+Status compare(const Digest& got, const Digest& digest) {
+  if (got == digest) return {};
+  return fail(ErrorCode::conflict, "the content's bytes changed since they were declared: sha256:" +
+                                       got.hex() + " instead of sha256:" + digest.hex());
+}
+
+}  // namespace
+
+Status write_content(Sight& sight, ByteSource& source, const Digest& digest, const os::Handle& file,
+                     Into into, std::uint64_t& size) {
+  size = 0;
+  SparseWriter sparse(sight.files(), file);
+  DATUM_ASSIGN(const auto got, pump(sight, source, [&](ByteView piece) -> Status {
+                 size += piece.size();
+                 if (into == Into::empty_file) return sparse.write(piece);
+                 return sight.files().write(file, piece);
+               }));
+  DATUM_TRY(compare(got, digest));
+  return sparse.finish();
+}
+
+Status check_content(Sight& sight, ByteSource& source, const Digest& digest) {
+  DATUM_ASSIGN(const auto got, pump(sight, source, [](ByteView) { return Status{}; }));
+  return compare(got, digest);
+}
+
+Status copy_file(Sight& sight, const os::Handle& from, const os::FileStat& stat,
+                 const os::Handle& to) {
+  auto& files = sight.files();
+  SparseWriter writer(files, to);
+  const bool has_holes = stat.allocated < stat.size;
+  std::uint64_t at = 0;
+  while (at < stat.size) {
+    std::uint64_t end = stat.size;
+    if (has_holes) {
+      DATUM_ASSIGN(const auto data, files.seek_data(from, at));
+      writer.skip(std::min(data, stat.size) - at);
+      at = std::min(data, stat.size);
+      if (at == stat.size) break;
+      DATUM_ASSIGN(const auto hole, files.seek_hole(from, at));
+      end = std::min(hole, stat.size);
+      DATUM_TRY(files.seek(from, at));
+    }
+    while (at < end) {
+      if (sight.machine().stop.stopped())
+        return fail(ErrorCode::cancelled, "stopped while copying");
+      const auto room = sight.buffer().first(std::min<std::uint64_t>(kReadSize, end - at));
+      DATUM_ASSIGN(const auto count, files.read(from, room));
+      if (count == 0) return fail(ErrorCode::conflict, "it was cut short while it was copied");
+      DATUM_TRY(writer.write(room.first(count)));
+      at += count;
+    }
+  }
+  return writer.finish();
+}
+
+Result<std::unique_ptr<ByteSource>> open_content(const Machine& machine,
+                                                 const model::Content& content) {
+  if (content.has_bytes)
+    return std::unique_ptr<ByteSource>(std::make_unique<TextSource>(content.bytes));
+  auto opened = machine.content->open(content.digest);
+  if (!opened) return fail(std::move(opened).error().context("content"));
+  return opened;
+}
+
+}  // namespace datum::resource

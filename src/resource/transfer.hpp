@@ -1,0 +1,38 @@
+// Moving bytes in constant memory: from a source into a file with its digest checked, and from file
+// to file. Long runs of zeros become holes in a new file.
+#pragma once
+
+#include "datum/base/content.hpp"
+#include "work.hpp"
+
+namespace datum::resource {
+
+enum class Into : bool { empty_file, old_content };
+
+// Everything of `source` at the beginning of `file`. `conflict` if that is not `digest`; the file's
+// content is then of no use. Into `old_content` zeros are written and nothing is cut off: the
+// caller truncates.
+[[nodiscard]] Status write_content(Sight& sight, ByteSource& source, const Digest& digest,
+                                   const os::Handle& file, Into into, std::uint64_t& size);
+// Reads a source to its end: whether it has that digest.
+[[nodiscard]] Status check_content(Sight& sight, ByteSource& source, const Digest& digest);
+// Copies all of `from`, which is `size` bytes long, into the empty file `to`; holes stay holes.
+[[nodiscard]] Status copy_file(Sight& sight, const os::Handle& from, const os::FileStat& stat,
+                               const os::Handle& to);
+
+// The declared content of a File: from the manifest itself or from the machine's source.
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_content(const Machine& machine,
+                                                               const model::Content& content);
+
+// Streams an open file.
+class FileSource final : public ByteSource {
+ public:
+  FileSource(os::Files& files, const os::Handle& file) : files_(files), file_(file) {}
+  Result<std::size_t> read(MutableByteView out) override { return files_.read(file_, out); }
+
+ private:
+  os::Files& files_;
+  const os::Handle& file_;
+};
+
+}  // namespace datum::resource

@@ -1,0 +1,178 @@
+// The validators. A program sees the staged file under its temp name; systemd's needs a unit's own
+// name, so it gets a copy in a folder of its own beside the target, removed afterwards.
+#include "validate.hpp"
+
+#include <array>
+
+#include "datum/text/json_reader.hpp"
+#include "datum/yaml/yaml.hpp"
+#include "show.hpp"
+#include "transfer.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+// The built-in ones hold the file in memory, with about ten times its size for the tree.
+constexpr std::uint64_t kMaxParsed = 16ULL * 1024 * 1024;
+
+struct Program {
+  std::string_view name;
+  std::array<std::string_view, 2> binaries;     // the first that is there
+  std::array<std::string_view, 4> before_path;  // arguments; the path is the last one
+};
+constexpr std::array kPrograms{
+    Program{"sshd", {"/usr/sbin/sshd", "/usr/bin/sshd"}, {"-t", "-f"}},
+    Program{"sudoers", {"/usr/sbin/visudo", "/usr/bin/visudo"}, {"-c", "-f"}},
+    Program{"nginx", {"/usr/sbin/nginx", "/usr/bin/nginx"}, {"-t", "-q", "-c"}},
+    Program{"systemd-unit",
+            {"/usr/bin/systemd-analyze", "/bin/systemd-analyze"},
+            {"--man=no", "verify"}},
+};
+
+Result<Bytes> read_staged(Bench& bench, const Work& work) {
+  auto& files = bench.files();
+  DATUM_ASSIGN(const auto stat, files.stat(work.handle));
+  if (stat.size > kMaxParsed)
+    return fail(ErrorCode::limit_exceeded, "more than 16 MiB cannot be validated");
+  DATUM_TRY(files.seek(work.handle, 0));
+  Bytes content(stat.size);
+  for (std::size_t filled = 0; filled < content.size();) {
+    DATUM_ASSIGN(const auto count,
+                 files.read(work.handle, MutableByteView(content).subspan(filled)));
+    if (count == 0) return fail(ErrorCode::conflict, "the staged file was cut short");
+    filled += count;
+  }
+  return content;
+}
+
+Status check_yaml(std::string_view text) {
+  yaml::Options options;
+  options.allow_nulls = true;
+  options.allow_empty_file = true;
+  const auto parsed = yaml::parse("", text, options);
+  if (parsed.diagnostics.empty()) return {};
+  const auto& first = parsed.diagnostics.front();
+  return fail(ErrorCode::invalid_argument, "line " + std::to_string(first.line) + ", column " +
+                                               std::to_string(first.column) + ": " + first.message);
+}
+
+Status validate_parsed(Bench& bench, const Work& work, std::string_view name) {
+  DATUM_ASSIGN(const auto content, read_staged(bench, work));
+  auto checked = name == "json" ? text::check_json(as_text(content)) : check_yaml(as_text(content));
+  if (!checked) return fail(std::move(checked).error().context("validate: " + std::string(name)));
+  return {};
+}
+
+// sshd refuses to test anything without this folder.
+Status make_sshd_folder(Bench& bench) {
+  DATUM_ASSIGN(const auto where, bench.sight.walker().locate("/run/sshd"));
+  auto made = bench.files().make_directory(where.folder->handle, where.name, 0755);
+  if (!made && made.error().code() == ErrorCode::already_exists) return {};
+  return made;
+}
+
+std::string path_of(const Work& work, std::string_view name) {
+  std::string path = work.where.folder->real_path;
+  if (path != "/") path += '/';
+  return path.append(name);
+}
+
+Result<loop::ChildResult> run_program(Bench& bench, const Program& program,
+                                      const std::string& path) {
+  loop::ChildOptions options;
+  options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                         "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
+  for (const auto binary : program.binaries) {
+    options.argv = {std::string(binary)};
+    for (const auto argument : program.before_path)
+      if (!argument.empty()) options.argv.emplace_back(argument);
+    options.argv.push_back(path);
+    auto ran = bench.options.run_child(options);
+    if (ran || ran.error().code() != ErrorCode::not_found) return ran;
+  }
+  return fail(ErrorCode::unavailable,
+              std::string(program.binaries[0]) + " is not installed: nothing was changed");
+}
+
+Status judge(const loop::ChildResult& result) {
+  if (result.timed_out) return fail(ErrorCode::timed_out, "it did not end in time");
+  if (result.signal != 0)
+    return fail(ErrorCode::invalid_argument, "it died of signal " + std::to_string(result.signal));
+  if (result.exit_status != 0)
+    return fail(ErrorCode::invalid_argument,
+                "refused, exit status " + std::to_string(result.exit_status));
+  return {};
+}
+
+Status copy_beside(Bench& bench, const Work& work, const os::Handle& folder) {
+  auto& files = bench.files();
+  DATUM_ASSIGN(const auto copy, files.create_file(folder, work.where.name));
+  DATUM_ASSIGN(const auto stat, files.stat(work.handle));
+  DATUM_TRY(files.seek(work.handle, 0));
+  return copy_file(bench.sight, work.handle, stat, copy);
+}
+
+// A copy of the staged file under the target's own name, for the life of `check`.
+template <class Check>
+Status with_named_copy(Bench& bench, Work& work, Check check) {
+  auto& files = bench.files();
+  const auto& parent = work.where.folder->handle;
+  const auto name = bench.temp_name_of(work).append(kValidateSuffix);
+  DATUM_TRY(files.make_directory(parent, name, 0700));
+  auto folder = files.open_directory(parent, name, os::Follow::no);
+  Status status = folder ? copy_beside(bench, work, *folder) : Status(fail(folder.error()));
+  if (status) status = check(path_of(work, name) + "/" + work.where.name);
+  if (folder) static_cast<void>(files.remove_file(*folder, work.where.name));
+  folder = os::Handle();
+  auto removed = files.remove_directory(parent, name);
+  return status ? removed : status;
+}
+
+bool ends_with_conf(const Work& work) {
+  return work.where.name.ends_with(".conf");
+}
+
+Status run_and_judge(Bench& bench, Work& work, const Program& program, const std::string& path,
+                     bool sensitive) {
+  DATUM_ASSIGN(auto result, run_program(bench, program, path));
+  work.output = sensitive ? std::string(kRedacted) : std::move(result.output);
+  return judge(result);
+}
+
+Status validate_with(Bench& bench, Work& work, const Program& program, bool sensitive) {
+  if (!bench.options.run_child)
+    return fail(ErrorCode::unavailable, "no program can be run here: nothing was changed");
+  if (bench.sight.machine().root_path != "/")
+    return fail(ErrorCode::unsupported,
+                "not under --root: its program would be this machine's. Nothing was changed");
+  if (program.name == "sshd") DATUM_TRY(make_sshd_folder(bench));
+  if (program.name == "nginx" && work.where.name != "nginx.conf")
+    return fail(ErrorCode::unsupported,
+                "only a whole nginx.conf can be tested, not a part of one. Nothing was changed");
+  if (program.name != "systemd-unit")
+    return run_and_judge(bench, work, program, path_of(work, work.temp), sensitive);
+  if (ends_with_conf(work))
+    return fail(ErrorCode::unsupported,
+                "only a whole unit can be tested, not a drop-in. Nothing was changed");
+  return with_named_copy(bench, work, [&](const std::string& path) {
+    return run_and_judge(bench, work, program, path, sensitive);
+  });
+}
+
+}  // namespace
+
+Status validate_staged(Bench& bench, Work& work, bool sensitive) {
+  const auto name = work.resource->text(model::Field::validate, "none");
+  if (name == "none") return {};
+  if (name == "json" || name == "yaml") return validate_parsed(bench, work, name);
+  for (const auto& program : kPrograms) {
+    if (program.name != name) continue;
+    auto status = validate_with(bench, work, program, sensitive);
+    if (!status) return fail(std::move(status).error().context("validate: " + std::string(name)));
+    return {};
+  }
+  return fail(ErrorCode::invalid_argument, "validate: " + std::string(name) + " is unknown");
+}
+
+}  // namespace datum::resource

@@ -1,0 +1,82 @@
+// The wave as the engine sees it: three calls, in order.
+#include "datum/resource/wave.hpp"
+
+#include <set>
+
+#include "prepare.hpp"
+#include "wave_run.hpp"
+
+namespace datum::resource {
+
+// Each folder that is worked in holds a descriptor; a process has 1024 by default.
+static constexpr std::size_t kMaxFolders = 256;
+
+struct FileWave::Impl {
+  std::shared_ptr<const Machine> machine;
+  std::shared_ptr<const Declared> declared;
+  std::shared_ptr<const core::Plan> plan;
+  std::vector<std::uint32_t> ordinals;
+  WaveOptions options;
+  std::map<std::uint32_t, Error> failures;
+  std::map<std::uint32_t, Prepared> not_kept;
+
+  // How many of the ordinals from `begin` on go together.
+  [[nodiscard]] std::size_t piece(std::size_t begin) const {
+    std::set<std::string_view> folders;
+    for (std::size_t i = begin; i < ordinals.size(); ++i) {
+      const std::string_view path = plan->actions[ordinals[i]].target.name;
+      folders.insert(path.substr(0, path.rfind('/')));
+      if (folders.size() > kMaxFolders) return i - begin;
+    }
+    return ordinals.size() - begin;
+  }
+};
+
+FileWave::FileWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
+                   std::shared_ptr<const core::Plan> plan, std::vector<std::uint32_t> ordinals,
+                   WaveOptions options)
+    : impl_(std::make_unique<Impl>(Impl{std::move(machine),
+                                        std::move(declared),
+                                        std::move(plan),
+                                        std::move(ordinals),
+                                        std::move(options),
+                                        {},
+                                        {}})) {}
+FileWave::~FileWave() = default;
+
+Status FileWave::prove_space() {
+  Sight sight(impl_->machine, impl_->declared);
+  return resource::prove_space(sight, *impl_->plan, impl_->ordinals);
+}
+
+Result<std::vector<Prepared>> FileWave::keep_old(blobs::BlobStore& store) {
+  Sight sight(impl_->machine, impl_->declared);
+  DATUM_ASSIGN(auto prepared,
+               resource::keep_old(sight, *impl_->plan, impl_->ordinals, store, impl_->failures));
+  for (const auto& one : prepared)
+    if (one.not_kept) impl_->not_kept.emplace(one.ordinal, one);
+  return prepared;
+}
+
+std::vector<core::ActionResult> FileWave::run() {
+  std::vector<core::ActionResult> results;
+  results.reserve(impl_->ordinals.size());
+  for (std::size_t begin = 0; begin < impl_->ordinals.size();) {
+    const auto count = impl_->piece(begin);
+    WaveRun run(impl_->machine, impl_->declared, *impl_->plan, impl_->options, impl_->failures);
+    auto some = run.run(std::span(impl_->ordinals).subspan(begin, count));
+    for (auto& result : some) results.push_back(std::move(result));
+    begin += count;
+  }
+  for (auto& result : results) {
+    const auto not_kept = impl_->not_kept.find(result.ordinal);
+    if (not_kept == impl_->not_kept.end() || result.error || result.skipped) continue;
+    result.old_content_not_kept = true;
+    result.old_size = not_kept->second.old_size;
+    if (result.message.empty())
+      result.message = "old content not kept: " + not_kept->second.not_kept_reason;
+  }
+  return results;
+}
+
+}  // namespace datum::resource
