@@ -20,8 +20,8 @@ bool comes_before(const Action& a, const Action& b) {
 // node that no folder holds back goes next, whatever documents still want before it.
 class Order {
  public:
-  explicit Order(const std::vector<Draft>& drafts) : drafts_(drafts), rank_(drafts.size()) {
-    by_rank_.resize(drafts.size());
+  explicit Order(const std::vector<Draft>& drafts)
+      : drafts_(drafts), rank_(drafts.size()), by_rank_(drafts.size()) {
     std::iota(by_rank_.begin(), by_rank_.end(), 0U);
     std::sort(by_rank_.begin(), by_rank_.end(),
               [&](Node a, Node b) { return comes_before(drafts[a].action, drafts[b].action); });
