@@ -23,12 +23,12 @@ class LmdbLog final : public LmdbReading<Log> {
   LmdbLog(std::shared_ptr<Environment> env, StoreHandle store);
   ~LmdbLog() override;
 
-  Result<Seq> append(const Batch& batch) override;
-  Status reserve(std::uint64_t bytes) override;
-  Status remove_before(Seq first) override;
-  Result<Verification> verify(Seq from) override;
-  Result<std::unique_ptr<Reader>> make_reader() override;
-  Status close() override;
+  [[nodiscard]] Result<Seq> append(const Batch& batch) override;
+  [[nodiscard]] Status reserve(std::uint64_t bytes) override;
+  [[nodiscard]] Status remove_before(Seq first) override;
+  [[nodiscard]] Result<Verification> verify(Seq from) override;
+  [[nodiscard]] Result<std::unique_ptr<Reader>> make_reader() override;
+  [[nodiscard]] Status close() override;
 
   // Appends values as another store holds them, in order; for import. Each was verified.
   [[nodiscard]] Status append_stored(const std::vector<ByteView>& values);

@@ -28,27 +28,27 @@ class LmdbReading : public Base {
  public:
   explicit LmdbReading(std::shared_ptr<Environment> env) : env_(std::move(env)) {}
 
-  Result<Head> read_head() override { return env_->read_head(); }
-  Status scan(Seq from, const Visitor& visit) override {
+  [[nodiscard]] Result<Head> read_head() override { return env_->read_head(); }
+  [[nodiscard]] Status scan(Seq from, const Visitor& visit) override {
     const Visiting visiting(visits_);
     return scan_records(*env_, from, visit);
   }
-  Status scan_back(Seq from, const Visitor& visit) override {
+  [[nodiscard]] Status scan_back(Seq from, const Visitor& visit) override {
     const Visiting visiting(visits_);
     return scan_records_back(*env_, from, visit);
   }
-  Result<std::vector<Seq>> find(std::string_view index, std::string_view key, Seq from,
-                                std::size_t limit) override {
+  [[nodiscard]] Result<std::vector<Seq>> find(std::string_view index, std::string_view key,
+                                              Seq from, std::size_t limit) override {
     return find_records(*env_, index, key, from, limit);
   }
-  Status read(Seq seq, const Visitor& visit) override {
+  [[nodiscard]] Status read(Seq seq, const Visitor& visit) override {
     const Visiting visiting(visits_);
     return read_record(*env_, seq, visit);
   }
-  Result<std::optional<Bytes>> read_meta(std::string_view name) override {
+  [[nodiscard]] Result<std::optional<Bytes>> read_meta(std::string_view name) override {
     return read_checked(*env_, env_->meta(), name);
   }
-  Result<std::optional<Bytes>> read_projection(std::string_view name) override {
+  [[nodiscard]] Result<std::optional<Bytes>> read_projection(std::string_view name) override {
     return read_checked(*env_, env_->projections(), name);
   }
   [[nodiscard]] Id128 store_id() const override { return env_->store_id(); }

@@ -12,7 +12,7 @@ namespace datum::journal::test {
 class TestStore {
  public:
   virtual ~TestStore() = default;
-  virtual Result<std::unique_ptr<Log>> open(const OpenOptions& options) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<Log>> open(const OpenOptions& options) = 0;
 };
 
 // "lmdb" or "sim".
