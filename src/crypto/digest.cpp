@@ -1,4 +1,5 @@
-// SHA-256 and HMAC through EVP with one fetched algorithm; CRC-32C by table, eight bytes a step.
+// SHA-256 and HMAC through EVP with one fetched algorithm; CRC-32C by
+// the processor where it can, else by table, eight bytes a step.
 #include "datum/crypto/digest.hpp"
 
 #include <openssl/evp.h>
@@ -6,6 +7,7 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <cstring>
 
 #include "datum/base/assert.hpp"
 
@@ -17,9 +19,13 @@ static const EVP_MD* sha256_algorithm() {
   return algorithm;
 }
 
-static EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+static EVP_MD_CTX* as_context(void* context) {
+  return static_cast<EVP_MD_CTX*>(context);
+}
 
-void Sha256::Free::operator()(void* context) const { EVP_MD_CTX_free(as_context(context)); }
+void Sha256::Free::operator()(void* context) const {
+  EVP_MD_CTX_free(as_context(context));
+}
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
   DATUM_ASSERT(context_ != nullptr);
@@ -78,7 +84,7 @@ constexpr auto make_tables() {
 constexpr auto kTables = make_tables();
 }  // namespace
 
-std::uint32_t crc32c(ByteView bytes, std::uint32_t seed) {
+std::uint32_t crc32c_by_table(ByteView bytes, std::uint32_t seed) {
   std::uint32_t crc = ~seed;
   const auto* at = bytes.data();
   std::size_t left = bytes.size();
@@ -93,6 +99,34 @@ std::uint32_t crc32c(ByteView bytes, std::uint32_t seed) {
     crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<std::uint32_t>(*at)) & 255];
   return ~crc;
 }
+
+#if defined(__x86_64__)
+// The processor's own instruction for this polynomial, eight bytes a step.
+__attribute__((target("sse4.2"))) static std::uint32_t crc32c_by_cpu(ByteView bytes,
+                                                                     std::uint32_t seed) {
+  std::uint64_t crc = ~seed;
+  const auto* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; left -= 8, at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    crc = __builtin_ia32_crc32di(crc, word);
+  }
+  auto tail = static_cast<std::uint32_t>(crc);
+  for (; left > 0; --left, ++at)
+    tail = __builtin_ia32_crc32qi(tail, static_cast<unsigned char>(*at));
+  return ~tail;
+}
+
+std::uint32_t crc32c(ByteView bytes, std::uint32_t seed) {
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  return has_instruction ? crc32c_by_cpu(bytes, seed) : crc32c_by_table(bytes, seed);
+}
+#else
+std::uint32_t crc32c(ByteView bytes, std::uint32_t seed) {
+  return crc32c_by_table(bytes, seed);
+}
+#endif
 
 void fill_random(MutableByteView out) {
   auto* data = reinterpret_cast<unsigned char*>(out.data());

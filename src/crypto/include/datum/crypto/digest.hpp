@@ -1,6 +1,6 @@
 // Digests and random bytes over libcrypto. The algorithm objects are fetched once per process
-// (fetching per call costs a third of the throughput of a record scan); every function may be called
-// from any thread. Nothing here can fail for lack of memory without ending the process.
+// (fetching per call costs a third of the throughput of a record scan); every function may be
+// called from any thread. Nothing here can fail for lack of memory without ending the process.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,8 @@ class Sha256 {
 // CRC-32C (Castagnoli), as in RFC 3720 B.4: crc32c("123456789") is 0xE3069283. Continue a running
 // value by passing it as `seed`.
 [[nodiscard]] std::uint32_t crc32c(ByteView bytes, std::uint32_t seed = 0);
+// The same value without the processor's help, for machines that have none.
+[[nodiscard]] std::uint32_t crc32c_by_table(ByteView bytes, std::uint32_t seed = 0);
 
 // Fills `out` from the kernel's generator.
 void fill_random(MutableByteView out);
