@@ -5,47 +5,10 @@
 #include "corrected_line.hpp"
 #include "datum/base/assert.hpp"
 #include "datum/yaml/scalar.hpp"
+#include "event_source.hpp"
 
 namespace datum::yaml {
 namespace {
-
-// Owns libyaml's parser and its current event.
-class EventSource {
- public:
-  explicit EventSource(std::string_view bytes) {
-    ready_ = yaml_parser_initialize(&parser_) == 1;
-    if (!ready_) return;
-    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
-    const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-    yaml_parser_set_input_string(&parser_, data, bytes.size());
-  }
-  ~EventSource() {
-    drop_event();
-    if (ready_) yaml_parser_delete(&parser_);
-  }
-  EventSource(const EventSource&) = delete;
-  EventSource& operator=(const EventSource&) = delete;
-
-  // Frees the former event. False after a fault, which `parser()` then describes.
-  [[nodiscard]] bool next() {
-    drop_event();
-    has_event_ = ready_ && yaml_parser_parse(&parser_, &event_) == 1;
-    return has_event_;
-  }
-  [[nodiscard]] const yaml_event_t& event() const { return event_; }
-  [[nodiscard]] const yaml_parser_t& parser() const { return parser_; }
-
- private:
-  void drop_event() {
-    if (has_event_) yaml_event_delete(&event_);
-    has_event_ = false;
-  }
-
-  yaml_parser_t parser_{};
-  yaml_event_t event_{};
-  bool ready_ = false;
-  bool has_event_ = false;
-};
 
 Style style_of(yaml_scalar_style_t style) {
   switch (style) {
@@ -60,10 +23,6 @@ Style style_of(yaml_scalar_style_t style) {
     default:
       return Style::plain;
   }
-}
-
-std::string_view text_of(const char* text) {
-  return text == nullptr ? "" : text;
 }
 
 std::string describe(Position at) {
@@ -98,7 +57,7 @@ std::optional<Document> DocumentReader::read(const Slice& slice) {
       report_complaint(source.parser());
       return std::nullopt;
     }
-    if (take_event(source.event()) == Step::stop) break;
+    if (take_event(source.event()) == Step::stop || faults_ >= kMaxFaultsPerDocument) break;
   }
   if (faults_ > 0) return std::nullopt;
   DATUM_ASSERT(frames_.empty() && pending_.size() == 1);
@@ -277,12 +236,9 @@ void DocumentReader::report_complaint(const yaml_parser_t& parser) {
   std::optional<Mark> open_flow;
   if (!frames_.empty() && frames_.back().flow)
     open_flow = {frames_.back().at.line - first_line_, frames_.back().at.column - 1U};
-  const auto found = explain({text_of(parser.problem),
-                              text_of(parser.context),
-                              {parser.problem_mark.line, parser.problem_mark.column},
-                              {parser.context_mark.line, parser.context_mark.column},
-                              open_flow},
-                             bytes_);
+  auto complaint = complaint_of(parser);
+  complaint.open_flow = open_flow;
+  const auto found = explain(complaint, bytes_);
   report(position(found.mark), found.message, found.hint);
 }
 

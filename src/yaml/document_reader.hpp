@@ -15,12 +15,10 @@
 
 namespace datum::yaml {
 
-// Faults listed for one document: what follows is mostly their echo, and one broken document must
-// not push the others out of the list.
+// After so many faults the rest of a document is not read: what follows is mostly their echo, a
+// hint costs a search through the document, and one document must not push the others out of the
+// list.
 inline constexpr std::size_t kMaxFaultsPerDocument = 10;
-
-// A corrected line longer than this helps nobody, and a line may be as long as a document.
-inline constexpr std::size_t kMaxHintBytes = 512;
 
 class DocumentReader {
  public:

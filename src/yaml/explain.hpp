@@ -10,6 +10,9 @@
 
 namespace datum::yaml {
 
+// A corrected line longer than this helps nobody, and a line may be as long as a document.
+inline constexpr std::size_t kMaxHintBytes = 512;
+
 // A place as libyaml counts: both from 0, the column in characters.
 struct Mark {
   std::size_t line = 0;

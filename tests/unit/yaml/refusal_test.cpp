@@ -144,3 +144,23 @@ TEST_CASE("yaml: one document's faults do not push the others out of the list") 
   REQUIRE(parsed.diagnostics.size() == 11);
   CHECK(parsed.diagnostics.back().line == 5'002);
 }
+
+TEST_CASE("yaml: files of other programs are checked for their syntax alone") {
+  for (const auto* bytes : {"", "a: &x 1\nb: *x\nc: !!str d\n<<: *x\n",
+                            "%YAML 1.1\n---\na:\n...\n---\n---\nb: ~\n", "a: 1\r\nb: 2\r\n",
+                            "\xEF\xBB\xBF"
+                            "a: 1\n",
+                            "a: 1\na: 2\n", "{a: [b, {c: d}]}\n"}) {
+    INFO(bytes);
+    CHECK_FALSE(find_syntax_fault(bytes));
+  }
+  const auto fault = find_syntax_fault("a: 1\nb: [x\nc: 2\n");
+  REQUIRE(fault);
+  CHECK(fault->line > 1);
+  CHECK(find_syntax_fault("a:\n\tb: 1\n")->message == "a tab is not allowed here");
+  CHECK(find_syntax_fault("a: \xFF\n")->message.find("byte 4") == 0);
+  CHECK(find_syntax_fault("a: 1\n---\nb: 'x\n")->line == 3);
+  CHECK_FALSE(find_syntax_fault(std::string(256, '[') + std::string(256, ']')));
+  CHECK(find_syntax_fault(std::string(100'000, '['))->message.find("256 levels") !=
+        std::string::npos);
+}

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -144,5 +145,10 @@ struct Slice {
 [[nodiscard]] std::vector<Slice> split(std::string_view bytes);
 [[nodiscard]] Parsed parse_slices(std::string_view file, std::span<const Slice> slices,
                                   Options options = {});
+
+// Whether `bytes` are YAML at all, for files of other programs: anchors, tags, directives, any
+// encoding and any number of documents are allowed, nothing is kept. The first fault, with an empty
+// file name (line 0: no place is known); nullopt if there is none. Up to 64 MiB and 256 levels.
+[[nodiscard]] std::optional<Diagnostic> find_syntax_fault(std::string_view bytes);
 
 }  // namespace datum::yaml
