@@ -6,8 +6,8 @@
 
 #include "codec_fuzz.hpp"
 #include "datum/codec/event.hpp"
-#include "examples.hpp"
-#include "goldens.hpp"
+#include "golden/codec/goldens.hpp"
+#include "unit/codec/examples.hpp"
 
 using namespace datum;
 

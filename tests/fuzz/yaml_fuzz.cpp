@@ -71,6 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   DATUM_ASSERT(covered == size);
   check_options(bytes, lines, {});
   check_options(bytes, lines, {.allow_nulls = true, .allow_empty_file = true});
+  const auto fault = find_syntax_fault(bytes);
+  DATUM_ASSERT(!fault || !fault->message.empty());
   if (size <= 4096) check_quoting(bytes);
   return 0;
 }
