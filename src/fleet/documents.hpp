@@ -84,6 +84,11 @@ struct Match {
   std::map<std::string, std::vector<std::string>> none_of;
   std::vector<std::string> has;
   std::vector<std::string> missing;
+
+  // Takes every host.
+  [[nodiscard]] bool empty() const {
+    return labels.empty() && one_of.empty() && none_of.empty() && has.empty() && missing.empty();
+  }
 };
 
 struct Layer {

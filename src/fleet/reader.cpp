@@ -10,20 +10,24 @@
 namespace datum::fleet {
 namespace {
 
+// Insertions, deletions, replacements and exchanges of neighbours that lead from a to b.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    auto diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const auto above = row[j];
       const auto cost = a[i - 1] == b[j - 1] ? 0U : 1U;
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + cost});
-      diagonal = above;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, above);
+    std::swap(above, row);
   }
-  return row[b.size()];
+  return above[b.size()];
 }
 
 // "path", or for a long text its beginning: a message is one line.
@@ -94,8 +98,7 @@ std::optional<std::string_view> Reader::text(const yaml::Node& node, std::string
     return std::nullopt;
   }
   if (const auto wrong = yaml::find_single_line_fault(*value)) {
-    fault(node.at(),
-          std::string(key) + " holds " + *wrong + ", one line of plain text was expected");
+    fault(node.at(), std::string(key) + " " + *wrong + ", one line of plain text was expected");
     return std::nullopt;
   }
   return value;

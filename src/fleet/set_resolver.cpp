@@ -21,59 +21,89 @@ SetResolver::SetResolver(const Documents& documents)
       merger_(documents),
       single_(documents.bodies.size()),
       index_of_(documents.references.size(), kNone) {
-  layer_of_.reserve(documents.bodies.size());
-  for (const auto& body : documents.bodies) layer_of_.push_back(body.layer);
+  choices_.reserve(documents.bodies.size());
+  first_choice_.reserve(documents.references.size() + 1);
+  for (const auto& bodies : documents.by_reference) {
+    first_choice_.push_back(static_cast<std::uint32_t>(choices_.size()));
+    for (const auto id : bodies) choices_.push_back({id, documents.bodies[id].layer});
+  }
+  first_choice_.push_back(static_cast<std::uint32_t>(choices_.size()));
+  for (const auto& layer : documents.layers) takes_all_.push_back(layer.match.empty());
+  may_have_cycle_ = has_cycle_anywhere();
 }
 
 std::string SetResolver::at(const Merged& merged) const {
   return place_text(documents_, documents_.bodies[merged.bodies.front()].at);
 }
 
-const Merged* SetResolver::adopt(std::unique_ptr<Merged>& slot, RefId id,
-                                 const std::vector<BodyId>& bodies) {
-  slot = std::make_unique<Merged>(merger_.merge(id, bodies));
-  if (slot->fixed) {
-    const auto [known, added] = target_ids_.try_emplace(
-        slot->fixed->target, static_cast<std::uint32_t>(target_ids_.size()));
-    slot->target_id = known->second;
-    if (added) owners_.emplace_back();
+// Whether there can be a set that has the one and not the other. A layer brings all of its
+// documents, and a layer without a match is always there.
+bool SetResolver::may_be_missing(const Merged& from, const Edge& edge) const {
+  if (edge.to->id == kNone) return true;
+  for (auto i = first_choice_[edge.to->id]; i < first_choice_[edge.to->id + 1]; ++i) {
+    const auto layer = choices_[i].layer;
+    if (takes_all_[layer]) return false;
+    for (const auto body : from.bodies)
+      if (documents_.bodies[body].layer == layer) return false;
   }
-  return slot.get();
+  return true;
 }
 
-const Merged* SetResolver::member(RefId id, std::vector<BodyId>& bodies) {
-  if (bodies.size() == 1) {
-    auto& slot = single_[bodies.front()];
-    return slot ? slot.get() : adopt(slot, id, bodies);
-  }
-  auto& slot = several_[bodies];
-  return slot ? slot.get() : adopt(slot, id, bodies);
+void SetResolver::fill_slot(Slot& slot, RefId id, const std::vector<BodyId>& bodies) {
+  slot.merged = std::make_unique<Merged>(merger_.merge(id, bodies));
+  auto& merged = *slot.merged;
+  slot.plain = merged.fixed && merged.faults.empty() &&
+               merged.fixed->target.family != model::TargetFamily::repository &&
+               std::none_of(merged.edges.begin(), merged.edges.end(),
+                            [&](const Edge& edge) { return may_be_missing(merged, edge); });
+  if (!merged.fixed) return;
+  const auto [known, added] =
+      target_ids_.try_emplace(merged.fixed->target, static_cast<std::uint32_t>(target_ids_.size()));
+  merged.target_id = known->second;
+  if (added) claimants_.emplace_back();
+  auto& claimants = claimants_[merged.target_id];
+  if (std::find(claimants.begin(), claimants.end(), id) != claimants.end()) return;
+  claimants.push_back(id);
+  if (claimants.size() == 2) contested_.push_back(merged.target_id);
+}
+
+const SetResolver::Slot& SetResolver::slot_of(RefId id, std::vector<BodyId>& bodies) {
+  auto& slot = bodies.size() == 1 ? single_[bodies.front()] : several_[bodies];
+  if (!slot.merged) fill_slot(slot, id, bodies);
+  return slot;
 }
 
 void SetResolver::enter(const std::vector<LayerId>& layers) {
-  std::vector<bool> in_set(documents_.layers.size(), false);
-  for (const auto layer : layers) in_set[layer] = true;
-  ++stamp_;
+  std::vector<std::uint8_t> in_set(documents_.layers.size(), 0);
+  for (const auto layer : layers) in_set[layer] = 1;
   members_.clear();
   varying_.clear();
   provider_paths_.clear();
   faults_.clear();
   std::fill(index_of_.begin(), index_of_.end(), kNone);
   std::vector<BodyId> bodies;
+  std::vector<const Merged*> special;
   for (RefId id = 0; id < documents_.references.size(); ++id) {
     bodies.clear();
-    for (const auto body : documents_.by_reference[id])
-      if (in_set[layer_of_[body]]) bodies.push_back(body);
+    for (auto i = first_choice_[id]; i < first_choice_[id + 1]; ++i)
+      if (in_set[choices_[i].layer] != 0) bodies.push_back(choices_[i].body);
     if (bodies.empty()) continue;
-    const auto* merged = member(id, bodies);
+    const auto& slot = slot_of(id, bodies);
     index_of_[id] = static_cast<std::uint32_t>(members_.size());
-    members_.push_back(merged);
-    if (merged->varies()) varying_.push_back(merged);
-    faults_.insert(faults_.end(), merged->faults.begin(), merged->faults.end());
+    members_.push_back(slot.merged.get());
+    if (!slot.plain) special.push_back(slot.merged.get());
   }
+  for (const auto* member : special) look_at(*member);
   check_targets();
-  check_references();
   check_cycles();
+}
+
+void SetResolver::look_at(const Merged& member) {
+  if (member.varies()) varying_.push_back(&member);
+  faults_.insert(faults_.end(), member.faults.begin(), member.faults.end());
+  check_references(member);
+  if (member.fixed && member.fixed->target.family == model::TargetFamily::repository)
+    claim_provider_paths(member, *member.fixed, faults_);
 }
 
 const Merged* SetResolver::find(const model::Reference& reference) const {
@@ -96,24 +126,28 @@ void SetResolver::shared_target(const Merged& first, const Merged& second,
 }
 
 void SetResolver::check_targets() {
-  for (const auto* each : members_) {
-    if (!each->fixed) continue;
-    auto& owner = owners_[each->target_id];
-    if (owner.stamp == stamp_)
-      shared_target(*owner.member, *each, each->fixed->target.text(), faults_);
-    else
-      owner = {stamp_, each};
+  for (const auto id : contested_) {
+    const Merged* owner = nullptr;
+    for (const auto reference : claimants_[id]) {
+      const auto index = index_of_[reference];
+      const auto* member = index == kNone ? nullptr : members_[index];
+      if (!member || member->target_id != id) continue;
+      if (owner)
+        shared_target(*owner, *member, member->fixed->target.text(), faults_);
+      else
+        owner = member;
+    }
   }
-  for (const auto* each : members_)
-    if (each->fixed && each->fixed->target.family == model::TargetFamily::repository)
-      claim_provider_paths(*each, *each->fixed, faults_);
 }
 
 const Merged* SetResolver::owner_of(const model::Target& target) const {
   const auto id = target_ids_.find(target);
   if (id == target_ids_.end()) return nullptr;
-  const auto& owner = owners_[id->second];
-  return owner.stamp == stamp_ ? owner.member : nullptr;
+  for (const auto reference : claimants_[id->second]) {
+    const auto index = index_of_[reference];
+    if (index != kNone && members_[index]->target_id == id->second) return members_[index];
+  }
+  return nullptr;
 }
 
 // The files that a Repository brings may not be files of anybody else.
@@ -160,22 +194,27 @@ void SetResolver::check_reference(const Merged& from, const Edge& edge) {
   faults_.push_back({edge.to->at, std::move(message), std::move(hint), false});
 }
 
-void SetResolver::check_references() {
-  for (const auto* from : members_)
-    for (const auto& edge : from->edges)
-      if (edge.to->id == kNone || index_of_[edge.to->id] == kNone) check_reference(*from, edge);
+void SetResolver::check_references(const Merged& from) {
+  for (const auto& edge : from.edges)
+    if (edge.to->id == kNone || index_of_[edge.to->id] == kNone) check_reference(from, edge);
+}
+
+bool SetResolver::has_cycle_anywhere() const {
+  std::vector<std::vector<std::uint32_t>> edges(documents_.references.size());
+  for (const auto& body : documents_.bodies)
+    for (const auto* list : {&body.requirements, &body.restart_on, &body.reload_on})
+      for (const auto& each : *list)
+        if (each.id != kNone) edges[body.id].push_back(each.id);
+  return !find_cycles(edges).empty();
 }
 
 void SetResolver::check_cycles() {
+  if (!may_have_cycle_) return;
   std::vector<std::vector<std::uint32_t>> edges(members_.size());
-  bool any = false;
   for (std::size_t i = 0; i < members_.size(); ++i)
-    for (const auto& edge : members_[i]->edges) {
-      if (edge.to->id == kNone || index_of_[edge.to->id] == kNone) continue;
-      edges[i].push_back(index_of_[edge.to->id]);
-      any = true;
-    }
-  if (!any) return;
+    for (const auto& edge : members_[i]->edges)
+      if (edge.to->id != kNone && index_of_[edge.to->id] != kNone)
+        edges[i].push_back(index_of_[edge.to->id]);
   for (const auto& cycle : find_cycles(edges)) {
     const auto& first = *members_[cycle.front()];
     std::string way;

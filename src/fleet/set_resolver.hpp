@@ -42,17 +42,27 @@ class SetResolver {
   struct BodiesHash {
     std::size_t operator()(const std::vector<BodyId>& bodies) const;
   };
-  struct Owner {
-    std::uint32_t stamp = 0;  // of the set in which `member` owns the target
-    const Merged* member = nullptr;
+  // A merged resource. `plain`: it is fixed, sound, writes no path beside its target and refers to
+  // nothing that could be missing, so that a set need not look at it.
+  struct Slot {
+    std::unique_ptr<Merged> merged;
+    bool plain = false;
+  };
+  // A document, as far as choosing needs it; those of one reference stand together.
+  struct Choice {
+    BodyId body = kNone;
+    LayerId layer = kNone;
   };
 
-  const Merged* member(RefId id, std::vector<BodyId>& bodies);
-  const Merged* adopt(std::unique_ptr<Merged>& slot, RefId id, const std::vector<BodyId>& bodies);
+  const Slot& slot_of(RefId id, std::vector<BodyId>& bodies);
+  void fill_slot(Slot& slot, RefId id, const std::vector<BodyId>& bodies);
+  [[nodiscard]] bool may_be_missing(const Merged& from, const Edge& edge) const;
+  void look_at(const Merged& member);
   void check_targets();
-  void check_references();
+  void check_references(const Merged& from);
   void check_reference(const Merged& from, const Edge& edge);
   void check_cycles();
+  [[nodiscard]] bool has_cycle_anywhere() const;
   [[nodiscard]] const Merged* owner_of(const model::Target& target) const;
   void claim_provider_paths(const Merged& member, const model::Resource& resource, Faults& faults);
   void check_on_provider_path(const Merged& member, const model::Resource& resource,
@@ -63,14 +73,17 @@ class SetResolver {
 
   const Documents& documents_;
   Merger merger_;
-  std::vector<LayerId> layer_of_;                // of each body, close together
-  std::vector<std::unique_ptr<Merged>> single_;  // by body: merged from it alone
-  std::unordered_map<std::vector<BodyId>, std::unique_ptr<Merged>, BodiesHash> several_;
+  std::vector<Choice> choices_;              // by reference, lowest layer first
+  std::vector<std::uint32_t> first_choice_;  // of each reference, and the end
+  std::vector<bool> takes_all_;              // layers without a match
+  bool may_have_cycle_ = false;              // all documents together have one, so a set could
+  std::vector<Slot> single_;                 // by body: merged from it alone
+  std::unordered_map<std::vector<BodyId>, Slot, BodiesHash> several_;
   std::unordered_map<model::Target, std::uint32_t, model::TargetHash> target_ids_;
-  std::vector<Owner> owners_;  // by target id
+  std::vector<std::vector<RefId>> claimants_;  // references that ever had the target, by target id
+  std::vector<std::uint32_t> contested_;       // targets with several
 
   // The current set.
-  std::uint32_t stamp_ = 0;
   std::vector<const Merged*> members_;
   std::vector<std::uint32_t> index_of_;  // member of each reference, kNone if it has none
   std::vector<const Merged*> varying_;

@@ -44,7 +44,7 @@ tl::expected<void, ValueFault> check_line(std::string_view key, std::string_view
                       std::to_string(max_length) + " are allowed",
                   "shorten it");
   if (const auto wrong = yaml::find_single_line_fault(value))
-    return refuse(std::string(key) + " holds " + *wrong + ", one line of plain text was expected",
+    return refuse(std::string(key) + " " + *wrong + ", one line of plain text was expected",
                   "take it out");
   return {};
 }
