@@ -1,0 +1,203 @@
+// The store's own life, holds, recovery after a death, quarantine.
+#include <catch2/catch.hpp>
+
+#include "world.hpp"
+
+namespace {
+
+using namespace datum;
+using namespace datum::core;
+using namespace datum::core::test;
+
+// A pass that died while these actions were running.
+std::shared_ptr<const Plan> die_in_wave(World& world, const model::ManifestPtr& manifest,
+                                        const std::vector<std::uint32_t>& wave) {
+  world.start(manifest, {});
+  auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, wave);
+  return plan;
+}
+
+LastEnd reopen(World& world, const Id128& boot, const std::string& version = "1.0") {
+  world.boot = boot;
+  return all_of_kind<StoreOpened>(world.run(OpenStore{boot, version, "/", "h"})).front().last_end;
+}
+
+}  // namespace
+
+TEST_CASE("store: opening tells how the last run ended") {
+  World world;
+  CHECK(all_of_kind<StoreOpened>({world.journal[1].event}).front().last_end == LastEnd::created);
+  CHECK(reopen(world, world.boot) == LastEnd::crashed);
+  CHECK(reopen(world, id_of(8)) == LastEnd::rebooted);
+  world.run(CloseStore{"done"});
+  CHECK(reopen(world, id_of(9)) == LastEnd::clean);
+}
+
+TEST_CASE("store: it is created once and opens for one root and one host only") {
+  World world;
+  CHECK(world.try_run(CreateStore{id_of(2), "/", "h", "", ""}).error().code() ==
+        ErrorCode::conflict);
+  CHECK(world.try_run(OpenStore{world.boot, "1.0", "/mnt", "h"}).error().code() ==
+        ErrorCode::refused);
+  CHECK(world.try_run(OpenStore{world.boot, "1.0", "/", "other"}).error().code() ==
+        ErrorCode::refused);
+}
+
+TEST_CASE("store: a required reboot is seen with the first opening in another boot") {
+  World world;
+  world.append(RebootRequired{"Package[kernel]"});
+  CHECK(all_of_kind<RebootSeen>(world.run(OpenStore{world.boot, "1.0", "/", "h"})).empty());
+  CHECK(flags_in(world.status().flags) == std::vector{StatusFlag::awaiting_reboot});
+  CHECK(all_of_kind<RebootSeen>(world.run(OpenStore{id_of(8), "1.0", "/", "h"})).size() == 1);
+  CHECK(world.state.reboot_required_by.empty());
+}
+
+TEST_CASE(
+    "hold: local and link holds do not touch each other, and one that stands is not repeated") {
+  World world;
+  const SetHold local{HoldOrigin::local, {}, "migration", {}};
+  CHECK(world.run(local).size() == 1);
+  CHECK(world.run(local).empty());
+  world.run(SetHold{HoldOrigin::link, WallNs{world.now.ns + 10 * kNsPerSecond}, "rollout", {}});
+  world.run(LiftHold{HoldOrigin::link, {}});
+  CHECK(world.state.local_hold);
+  CHECK_FALSE(world.state.link_hold);
+  CHECK(world.try_run(LiftHold{HoldOrigin::link, {}}).error().code() == ErrorCode::refused);
+  CHECK(flags_in(world.status().flags) == std::vector{StatusFlag::held});
+}
+
+TEST_CASE("hold: one with a time ends by itself") {
+  World world;
+  world.run(SetHold{HoldOrigin::link, WallNs{world.now.ns + 10 * kNsPerSecond}, "rollout", {}});
+  CHECK(flags_in(world.status().flags) == std::vector{StatusFlag::held});
+  world.advance(10);
+  CHECK(flags_in(world.status().flags).empty());
+}
+
+TEST_CASE("judgement: only what is declared or owned is acknowledged or kept") {
+  World world;
+  CHECK(world.try_run(Acknowledge{path("/a"), {}, "known", {}}).error().code() ==
+        ErrorCode::refused);
+  CHECK(world.try_run(KeepTarget{path("/a"), 4}).error().code() == ErrorCode::refused);
+  world.pass(manifest_of({file("a", "/a")}));
+  CHECK(world.try_run(Acknowledge{path("/a"), {}, "known", {}}));
+  CHECK(world.try_run(KeepTarget{path("/a"), 4}));
+}
+
+TEST_CASE("judgement: a kept target is let go by the generation it waits for, or by hand") {
+  World world;
+  world.pass(manifest_of({file("a", "/a")}));
+  world.run(KeepTarget{path("/a"), 4});
+  DeclarationId declaration;
+  declaration.number = 3;
+  world.append(DeclarationAccepted{declaration, {}, {}});
+  CHECK(world.state.kept.size() == 1);
+  declaration.number = 4;
+  world.append(DeclarationAccepted{declaration, {}, {}});
+  CHECK(world.state.kept.empty());
+  world.run(KeepTarget{path("/a"), 9});
+  world.run(KeepTarget{path("/a"), 0});
+  CHECK(world.state.kept.empty());
+  CHECK(world.try_run(KeepTarget{path("/a"), 0}).error().code() == ErrorCode::refused);
+}
+
+TEST_CASE("recovery: what took effect is owned, and what did not is planned afresh") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a"), file("b", "/b")});
+  const auto plan = die_in_wave(world, manifest, {0, 1});
+  world.machine.put("/a", Found::file, "x");
+  const auto* object = world.machine.find("/a");
+  reopen(world, world.boot);
+  RecordRecovery recovery;
+  recovery.manifest = manifest.get();
+  const Left left{Found::file, 1, object->inode, digest_of("x")};
+  recovery.actions = {{0, RecoveredOutcome::took_effect, left}, {1, RecoveredOutcome::did_not, {}}};
+  world.run(recovery);
+  CHECK(world.state.owned.at(path("/a")).created);
+  CHECK(world.state.owned.at(path("/a")).left == left);
+  CHECK(world.state.pass->phases[0] == Phase::succeeded);
+  CHECK(world.state.pass->phases[1] == Phase::waiting);
+  world.run(InterruptPass{Interruption::reboot, ""});
+  CHECK(world.state.interrupted->cause == Interruption::crash);  // the same boot
+  CHECK(world.status().condition == Condition::drifted);
+  world.pass(manifest);
+  CHECK(world.status().condition == Condition::converged);
+}
+
+TEST_CASE("recovery: a pass that ended with its boot is a reboot") {
+  World world;
+  die_in_wave(world, manifest_of({file("a", "/a")}), {0});
+  reopen(world, id_of(8));
+  world.run(RecordRecovery{{{0, RecoveredOutcome::did_not, {}}}, nullptr});
+  world.run(InterruptPass{Interruption::crash, ""});
+  CHECK(world.state.interrupted->cause == Interruption::reboot);
+}
+
+TEST_CASE("recovery: the notification of what took effect is raised and not lost") {
+  World world;
+  auto unit = service("web");
+  unit.restart_on = {ref("File[a]")};
+  const auto manifest = manifest_of({unit, file("a", "/a")});
+  world.machine.put({model::TargetFamily::unit, "web.service"}, Found::present, "running");
+  const auto plan = die_in_wave(world, manifest, {0});
+  REQUIRE(plan->actions[0].target == path("/a"));
+  reopen(world, world.boot);
+  world.run(RecordRecovery{{{0, RecoveredOutcome::took_effect, {}}}, manifest.get()});
+  CHECK(world.state.pending.size() == 1);
+}
+
+TEST_CASE("recovery: without the manifest the state still knows the owner's name") {
+  World world;
+  die_in_wave(world, manifest_of({file("a", "/a")}), {0});
+  reopen(world, world.boot);
+  world.run(RecordRecovery{{{0, RecoveredOutcome::took_effect, {}}}, nullptr});
+  CHECK(world.state.owned.at(path("/a")).reference == ref("File[a]"));
+}
+
+TEST_CASE("recovery: an action that has no announcement is a conflict") {
+  World world;
+  die_in_wave(world, manifest_of({file("a", "/a")}), {0});
+  CHECK(
+      world.try_run(RecordRecovery{{{7, RecoveredOutcome::did_not, {}}}, nullptr}).error().code() ==
+      ErrorCode::conflict);
+}
+
+TEST_CASE("quarantine: the third death in a wave of one, and only there, quarantines") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a"), file("b", "/b")});
+  const auto die = [&](const std::vector<std::uint32_t>& wave) {
+    die_in_wave(world, manifest, wave);
+    reopen(world, world.boot);
+    RecordRecovery recovery;
+    for (const auto ordinal : wave)
+      recovery.actions.push_back({ordinal, RecoveredOutcome::did_not, {}});
+    world.run(recovery);
+    world.run(InterruptPass{});
+  };
+  for (int i = 0; i < 4; ++i) die({0, 1});
+  CHECK(world.state.quarantined.empty());
+  CHECK_FALSE(world.plan(manifest).actions[0].repeatable);  // run alone from now on
+  die({0});
+  die({0});
+  CHECK(world.state.quarantined.empty());
+  die({0});
+  REQUIRE(world.state.quarantined.contains(path("/a")));
+  CHECK(find_action(world.plan(manifest), path("/a"))->refusal.find("quarantined") == 0);
+  CHECK(find_action(world.plan(manifest), path("/b"))->refusal.empty());
+  world.run(LiftQuarantine{path("/a")});
+  CHECK(find_action(world.plan(manifest), path("/a"))->refusal.empty());
+}
+
+TEST_CASE("quarantine: another version of the host or a newer declaration lifts it") {
+  World world;
+  const ActionQuarantined quarantined{1, 0, path("/a"), 3};
+  world.append(quarantined);
+  reopen(world, world.boot);
+  CHECK(world.state.quarantined.size() == 1);
+  reopen(world, world.boot, "1.1");
+  CHECK(world.state.quarantined.empty());
+  world.append(quarantined);
+  world.append(DeclarationAccepted{});
+  CHECK(world.state.quarantined.empty());
+}
