@@ -5,8 +5,8 @@
 #include "datum/codec/event.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/codec/plan.hpp"
-#include "examples.hpp"
-#include "manifests.hpp"
+#include "unit/codec/examples.hpp"
+#include "unit/codec/manifests.hpp"
 
 namespace datum::test {
 
