@@ -11,7 +11,7 @@ namespace datum::text {
 
 const JsonValue* JsonValue::find(std::string_view name) const {
   for (const auto& member : members)
-    if (member.first == name) return &member.second;
+    if (member.name == name) return &member.value;
   return nullptr;
 }
 
@@ -84,7 +84,7 @@ class Receiver final : public Json::json_sax_t {
     } else if (open_.back().kind == JsonKind::array) {
       open_.back().items.push_back(std::move(value));
     } else {
-      open_.back().members.emplace_back(std::move(keys_.back()), std::move(value));
+      open_.back().members.push_back({std::move(keys_.back()), std::move(value)});
       keys_.pop_back();
     }
   }
@@ -110,7 +110,7 @@ class Receiver final : public Json::json_sax_t {
   bool has_distinct_members() {
     if (!keeps_) return true;
     std::vector<std::string_view> names;
-    for (const auto& member : open_.back().members) names.emplace_back(member.first);
+    for (const auto& member : open_.back().members) names.emplace_back(member.name);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return true;

@@ -56,9 +56,9 @@ void write(JsonWriter& writer, const JsonValue& value) {
       break;
     case JsonKind::object:
       writer.begin_object();
-      for (const auto& [name, member] : value.members) {
-        writer.key(name);
-        write(writer, member);
+      for (const auto& member : value.members) {
+        writer.key(member.name);
+        write(writer, member.value);
       }
       writer.end_object();
       break;

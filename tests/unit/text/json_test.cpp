@@ -52,7 +52,7 @@ TEST_CASE("json: a document reads into values, members in their order") {
   const auto value = read_json(R"( {"b": [1, 2.5, null, true], "a": {"x": "y"}} )");
   REQUIRE(value);
   REQUIRE(value->kind == JsonKind::object);
-  CHECK(value->members[0].first == "b");
+  CHECK(value->members[0].name == "b");
   CHECK(value->find("b")->items[1].floating == 2.5);
   CHECK(value->find("b")->items[2].kind == JsonKind::null);
   CHECK(value->find("b")->items[3].boolean);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "datum/base/error.hpp"
@@ -29,6 +28,8 @@ enum class JsonKind : std::uint8_t {
   object
 };
 
+struct JsonMember;
+
 // Members keep their order. Integers that fit 64 bits are exact; `integer` is used for all that fit
 // int64, `unsigned_integer` above that, `floating` for the rest.
 struct JsonValue {
@@ -39,10 +40,15 @@ struct JsonValue {
   double floating = 0;
   std::string string;
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  std::vector<JsonMember> members;
 
   // The member of that name; nullptr if there is none or this is no object. Linear.
   [[nodiscard]] const JsonValue* find(std::string_view name) const;
+};
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 // The one value that `text` holds. Errors: `corrupt` with the byte offset when it is not JSON, has
