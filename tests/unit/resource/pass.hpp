@@ -1,0 +1,162 @@
+// A whole pass over a scene without journal: observe, plan, keep, run waves. What the engine does
+// between the steps (recording) is left out; what ownership needs of it is kept here.
+#pragma once
+
+#include "datum/core/plan.hpp"
+#include "datum/resource/wave.hpp"
+#include "scene.hpp"
+
+namespace datum::test {
+
+class MemoryBlobs final : public blobs::BlobStore {
+ public:
+  Result<blobs::Stored> put(ByteView content) override {
+    const auto digest = crypto::sha256(content);
+    kept[digest] = std::string(as_text(content));
+    return blobs::Stored{digest, content.size()};
+  }
+  Result<blobs::Stored> put_stream(ByteSource& source) override {
+    Bytes all;
+    Bytes piece(4096);
+    for (;;) {
+      DATUM_ASSIGN(const auto count, source.read(piece));
+      if (count == 0) return put(all);
+      all.insert(all.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+  }
+  Status sync() override {
+    ++syncs;
+    return {};
+  }
+  bool contains(const Digest& digest) const override { return kept.contains(digest); }
+  Result<Bytes> read(const Digest& digest, std::size_t) const override {
+    return to_bytes(kept.at(digest));
+  }
+  Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
+    return std::unique_ptr<ByteSource>(std::make_unique<TextSource>(kept.at(digest)));
+  }
+  Result<std::uint64_t> used() const override { return used_bytes; }
+  Status remove(const Digest&) override { return {}; }
+  Result<std::uint64_t> sweep(std::span<const Digest>) override { return std::uint64_t{0}; }
+
+  std::map<Digest, std::string> kept;
+  std::uint64_t used_bytes = 0;
+  int syncs = 0;
+};
+
+struct PassResult {
+  std::vector<core::Observation> before;
+  std::shared_ptr<core::Plan> plan;
+  std::vector<resource::Prepared> prepared;
+  std::map<std::uint32_t, core::ActionResult> results;
+  Status space;
+
+  // The one action on that path; aborts if there is none.
+  [[nodiscard]] const core::Action& action(const std::string& path) const {
+    for (const auto& action : plan->actions)
+      if (action.target.name == path) return action;
+    std::abort();
+  }
+  [[nodiscard]] const core::ActionResult& result(const std::string& path) const {
+    return results.at(action(path).ordinal);
+  }
+  // "succeeded", "skipped: …", "failed: …" or "refused: …".
+  [[nodiscard]] std::string outcome(const std::string& path) const {
+    const auto& planned = action(path);
+    if (!planned.refusal.empty()) return "refused: " + planned.refusal;
+    const auto found = results.find(planned.ordinal);
+    if (found == results.end()) return "not run";
+    if (found->second.skipped) return "skipped: " + found->second.message;
+    if (found->second.error) return "failed: " + found->second.error->message();
+    return "succeeded";
+  }
+};
+
+class Pass {
+ public:
+  explicit Pass(Scene& scene) : scene_(scene) {
+    options.pass = 7;
+    options.store.bytes = {1, 2, 3};
+  }
+
+  resource::WaveOptions options;
+  MemoryBlobs blobs;
+  core::State state;
+  std::function<void()> before_run;  // after observing, planning and keeping: a race
+
+  PassResult run(const std::vector<model::Resource>& resources) {
+    PassResult result;
+    auto declared = declare(resources, state.owned);
+    resource::Observer observer(scene_.shared(), declared);
+    for (const auto& one : declared->manifest->resources)
+      result.before.push_back(observer.observe(*one));
+    std::vector<core::LeavingObservation> leaving;
+    for (const auto& [target, owned] : state.owned)
+      if (!is_target(*declared->manifest, target))
+        leaving.push_back(observer.observe_leaving(target, owned));
+    core::PlanInput input;
+    input.manifest = declared->manifest.get();
+    input.observations = result.before;
+    input.leaving = leaving;
+    input.state = &state;
+    result.plan = std::make_shared<core::Plan>(core::compute_plan(input));
+    run_waves(declared, result);
+    remember(*declared, result);
+    return result;
+  }
+
+ private:
+  static bool is_target(const model::Manifest& manifest, const model::Target& target) {
+    for (const auto& one : manifest.resources)
+      if (one->target == target) return true;
+    return false;
+  }
+
+  void run_waves(const std::shared_ptr<const resource::Declared>& declared, PassResult& result) {
+    std::vector<core::Phase> phases(result.plan->actions.size(), core::Phase::waiting);
+    for (;;) {
+      auto ordinals = core::next_wave(*result.plan, phases);
+      if (ordinals.empty()) return;
+      resource::FileWave wave(scene_.shared(), declared, result.plan, ordinals, options);
+      result.space = wave.prove_space();
+      if (!result.space) return;
+      auto prepared = wave.keep_old(blobs);
+      if (!prepared) std::abort();
+      for (auto& one : *prepared) result.prepared.push_back(std::move(one));
+      if (before_run) before_run();
+      for (auto& one : wave.run()) {
+        phases[one.ordinal] = one.skipped ? core::Phase::skipped
+                              : one.error ? core::Phase::failed
+                                          : core::Phase::succeeded;
+        result.results.emplace(one.ordinal, std::move(one));
+      }
+    }
+  }
+
+  // What the events of the pass would leave in the state.
+  void remember(const resource::Declared& declared, const PassResult& result) {
+    for (const auto& action : result.plan->actions) {
+      const auto found = result.results.find(action.ordinal);
+      const bool done =
+          found != result.results.end() && !found->second.error && !found->second.skipped;
+      if (action.kind == core::ActionKind::adopt) {
+        state.owned[action.target].created = false;
+      } else if (action.kind == core::ActionKind::release) {
+        state.owned.erase(action.target);
+      } else if (done && found->second.left.found == core::Found::absent) {
+        state.owned.erase(action.target);
+      } else if (done) {
+        auto& owned = state.owned[action.target];
+        owned.created = owned.created || action.kind == core::ActionKind::create;
+        owned.left = found->second.left;
+      }
+      if (const auto known = state.owned.find(action.target); known != state.owned.end())
+        known->second.reference = action.reference;
+    }
+    static_cast<void>(declared);
+  }
+
+  Scene& scene_;
+};
+
+}  // namespace datum::test
