@@ -70,7 +70,7 @@ int session_of(const char* pid) {
   return session;
 }
 
-// The leader is not reaped yet, so its number is still its own and names this session only.
+// The leader is not reaped yet, so its number is still its own and names no other session.
 void kill_session(int leader) {
   ::kill(-leader, SIGKILL);
   DIR* listing = ::opendir("/proc");

@@ -28,7 +28,7 @@ class Children {
 
  private:
   struct Child;
-  Status start(Child& child, const loop::ChildOptions& options);
+  [[nodiscard]] Status start(Child& child, const loop::ChildOptions& options);
   void read_output(Child& child, std::size_t at_most);
   void ended(Child& child, std::int64_t exit_status, int signal);
   void release(Child& child);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "datum/base/assert.hpp"
@@ -20,15 +19,6 @@ uv_handle_t* as_handle(uv_poll_t* poll) {
   return reinterpret_cast<uv_handle_t*>(poll);
 }
 
-// A delay that ends within the range of the clock: 292 years are as good as never.
-std::int64_t due_after(std::int64_t delay_ns) {
-  const auto now = boot_now_ns();
-  const auto delay = std::max<std::int64_t>(delay_ns, 0);
-  return delay > std::numeric_limits<std::int64_t>::max() - now
-             ? std::numeric_limits<std::int64_t>::max()
-             : now + delay;
-}
-
 class BootTimer final : public loop::Timer {
  public:
   explicit BootTimer(std::weak_ptr<TimerTable> table) : table_(std::move(table)) {}
@@ -36,9 +26,9 @@ class BootTimer final : public loop::Timer {
 
   void start(std::int64_t delay_ns, std::int64_t repeat_ns, std::function<void()> fire) override {
     stop();
-    repeat_ns_ = std::max<std::int64_t>(repeat_ns, 0);
+    repeat_ns_ = loop::clamp_delay(repeat_ns);
     fire_ = std::make_shared<std::function<void()>>(std::move(fire));
-    arm(due_after(delay_ns));
+    arm(boot_now_ns() + loop::clamp_delay(delay_ns));
   }
   void stop() override {
     if (const auto table = table_.lock(); table && key_) table->remove(*key_);

@@ -19,9 +19,12 @@ using Ints = std::vector<int>;
 
 LOOP_TEST("run ends at once when nothing is left to call") {
   TestType t;
+  int calls = 0;
+  t.loop().run();
+  t.loop().post([&] { ++calls; });
   t.loop().run();
   t.loop().run();
-  SUCCEED("came back");
+  CHECK(calls == 1);
 }
 
 LOOP_TEST("posted calls run in order, after the callback that posted them") {
@@ -85,6 +88,9 @@ LOOP_TEST("a negative delay is none, a stopped timer is silent, a destroyed one 
   Ints order;
   const auto negative = t.loop().make_timer();
   negative->start(-5 * kNsPerSecond, 0, [&] { order.push_back(1); });
+  const auto endless = t.loop().make_timer();
+  endless->start(INT64_MAX, INT64_MAX, [&] { order.push_back(4); });
+  endless->stop();
   const auto stopped = t.loop().make_timer();
   stopped->start(0, 0, [&] { order.push_back(2); });
   stopped->stop();

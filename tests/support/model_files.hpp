@@ -115,43 +115,53 @@ class ModelFiles final : public os::Files {
   CrashOutcome crash_losing_everything();
   CrashOutcome crash_keeping_everything();
 
-  Result<os::Handle> open_root(const std::string& path) override;
-  Result<os::Handle> open_directory(const os::Handle& parent, std::string_view name,
-                                    os::Follow follow) override;
-  Result<os::Handle> open_file(const os::Handle& parent, std::string_view name,
-                               os::Access access) override;
-  Result<os::OpenedFile> open_file_with_stat(const os::Handle& parent, std::string_view name,
+  [[nodiscard]] Result<os::Handle> open_root(const std::string& path) override;
+  [[nodiscard]] Result<os::Handle> open_directory(const os::Handle& parent, std::string_view name,
+                                                  os::Follow follow) override;
+  [[nodiscard]] Result<os::Handle> open_file(const os::Handle& parent, std::string_view name,
                                              os::Access access) override;
-  Result<os::Handle> create_file(const os::Handle& parent, std::string_view name) override;
-  Result<os::FileStat> stat(const os::Handle& handle) override;
-  Result<os::FileStat> stat_at(const os::Handle& parent, std::string_view name) override;
-  Result<std::size_t> read(const os::Handle& handle, MutableByteView out) override;
-  Status write(const os::Handle& handle, ByteView bytes) override;
-  Result<std::uint64_t> seek_data(const os::Handle& handle, std::uint64_t offset) override;
-  Result<std::uint64_t> seek_hole(const os::Handle& handle, std::uint64_t offset) override;
-  Status seek(const os::Handle& handle, std::uint64_t offset) override;
-  Status truncate(const os::Handle& handle, std::uint64_t size) override;
-  Status sync(const os::Handle& handle) override;
-  Status sync_file_system(const os::Handle& handle) override;
+  [[nodiscard]] Result<os::OpenedFile> open_file_with_stat(const os::Handle& parent,
+                                                           std::string_view name,
+                                                           os::Access access) override;
+  [[nodiscard]] Result<os::Handle> create_file(const os::Handle& parent,
+                                               std::string_view name) override;
+  [[nodiscard]] Result<os::FileStat> stat(const os::Handle& handle) override;
+  [[nodiscard]] Result<os::FileStat> stat_at(const os::Handle& parent,
+                                             std::string_view name) override;
+  [[nodiscard]] Result<std::size_t> read(const os::Handle& handle, MutableByteView out) override;
+  [[nodiscard]] Status write(const os::Handle& handle, ByteView bytes) override;
+  [[nodiscard]] Result<std::uint64_t> seek_data(const os::Handle& handle,
+                                                std::uint64_t offset) override;
+  [[nodiscard]] Result<std::uint64_t> seek_hole(const os::Handle& handle,
+                                                std::uint64_t offset) override;
+  [[nodiscard]] Status seek(const os::Handle& handle, std::uint64_t offset) override;
+  [[nodiscard]] Status truncate(const os::Handle& handle, std::uint64_t size) override;
+  [[nodiscard]] Status sync(const os::Handle& handle) override;
+  [[nodiscard]] Status sync_file_system(const os::Handle& handle) override;
   bool reports_file_system_sync_errors() override;
-  Status set_owner(const os::Handle& handle, std::uint32_t uid, std::uint32_t gid) override;
-  Status set_owner_at(const os::Handle& parent, std::string_view name, std::uint32_t uid,
-                      std::uint32_t gid) override;
-  Status set_mode(const os::Handle& handle, std::uint32_t mode) override;
-  Result<std::vector<os::Attribute>> read_attributes(const os::Handle& handle) override;
-  Status set_attribute(const os::Handle& handle, const os::Attribute& attribute) override;
-  Status remove_attribute(const os::Handle& handle, std::string_view name) override;
-  Status make_directory(const os::Handle& parent, std::string_view name,
-                        std::uint32_t mode) override;
-  Status make_symlink(const os::Handle& parent, std::string_view name,
-                      std::string_view target) override;
-  Result<std::string> read_symlink(const os::Handle& parent, std::string_view name) override;
-  Status rename(const os::Handle& from_parent, std::string_view from, const os::Handle& to_parent,
-                std::string_view to, bool no_replace) override;
-  Status remove_file(const os::Handle& parent, std::string_view name) override;
-  Status remove_directory(const os::Handle& parent, std::string_view name) override;
-  Result<std::vector<os::DirectoryEntry>> list(const os::Handle& directory) override;
-  Result<os::Space> space(const os::Handle& handle) override;
+  [[nodiscard]] Status set_owner(const os::Handle& handle, std::uint32_t uid,
+                                 std::uint32_t gid) override;
+  [[nodiscard]] Status set_owner_at(const os::Handle& parent, std::string_view name,
+                                    std::uint32_t uid, std::uint32_t gid) override;
+  [[nodiscard]] Status set_mode(const os::Handle& handle, std::uint32_t mode) override;
+  [[nodiscard]] Result<std::vector<os::Attribute>> read_attributes(
+      const os::Handle& handle) override;
+  [[nodiscard]] Status set_attribute(const os::Handle& handle,
+                                     const os::Attribute& attribute) override;
+  [[nodiscard]] Status remove_attribute(const os::Handle& handle, std::string_view name) override;
+  [[nodiscard]] Status make_directory(const os::Handle& parent, std::string_view name,
+                                      std::uint32_t mode) override;
+  [[nodiscard]] Status make_symlink(const os::Handle& parent, std::string_view name,
+                                    std::string_view target) override;
+  [[nodiscard]] Result<std::string> read_symlink(const os::Handle& parent,
+                                                 std::string_view name) override;
+  [[nodiscard]] Status rename(const os::Handle& from_parent, std::string_view from,
+                              const os::Handle& to_parent, std::string_view to,
+                              bool no_replace) override;
+  [[nodiscard]] Status remove_file(const os::Handle& parent, std::string_view name) override;
+  [[nodiscard]] Status remove_directory(const os::Handle& parent, std::string_view name) override;
+  [[nodiscard]] Result<std::vector<os::DirectoryEntry>> list(const os::Handle& directory) override;
+  [[nodiscard]] Result<os::Space> space(const os::Handle& handle) override;
 
  protected:
   void close(int value) noexcept override;
@@ -186,16 +196,17 @@ class ModelFiles final : public os::Files {
   };
   Entered enter(Call call, std::string_view name);
 
-  Result<OpenFile*> open_file_of(const os::Handle& handle);
-  Result<InodeNumber> directory_of(const os::Handle& handle);
-  Result<Found> look_up(const os::Handle& parent, std::string_view name);
-  Result<Found> follow(InodeNumber directory, std::string_view path, int links);
+  [[nodiscard]] Result<OpenFile*> open_file_of(const os::Handle& handle);
+  [[nodiscard]] Result<InodeNumber> directory_of(const os::Handle& handle);
+  [[nodiscard]] Result<Found> look_up(const os::Handle& parent, std::string_view name);
+  [[nodiscard]] Result<Found> follow(InodeNumber directory, std::string_view path, int links);
   [[nodiscard]] std::optional<Found> find_in(InodeNumber directory, std::string_view name) const;
   [[nodiscard]] std::optional<Found> find_path(const std::string& path) const;
   [[nodiscard]] InodeNumber expect_path(const std::string& path) const;
-  Status check_changeable(InodeNumber number) const;
-  Result<InodeNumber> new_name(const os::Handle& parent, std::string_view name);
-  Result<InodeNumber> new_inode(InodeNumber directory, std::string_view name, Inode proto);
+  [[nodiscard]] Status check_changeable(InodeNumber number) const;
+  [[nodiscard]] Result<InodeNumber> new_name(const os::Handle& parent, std::string_view name);
+  [[nodiscard]] Result<InodeNumber> new_inode(InodeNumber directory, std::string_view name,
+                                              Inode proto);
   void touch(InodeNumber number, bool content);
   void change_names(const NameChange& change);
   os::Handle add_handle(Found found, bool writable);
@@ -203,12 +214,12 @@ class ModelFiles final : public os::Files {
   [[nodiscard]] bool is_open(InodeNumber number) const;
   [[nodiscard]] std::uint64_t free_blocks(std::uint32_t file_system) const;
   [[nodiscard]] std::uint64_t free_inodes(std::uint32_t file_system) const;
-  Status change_owner(InodeNumber number, std::uint32_t uid, std::uint32_t gid);
-  Status check_rename(Found source, InodeNumber to_directory, const std::optional<Found>& replaced,
-                      bool no_replace) const;
-  Status remove_name(const os::Handle& parent, std::string_view name, bool directory);
+  [[nodiscard]] Status change_owner(InodeNumber number, std::uint32_t uid, std::uint32_t gid);
+  [[nodiscard]] Status check_rename(Found source, InodeNumber to_directory,
+                                    const std::optional<Found>& replaced, bool no_replace) const;
+  [[nodiscard]] Status remove_name(const os::Handle& parent, std::string_view name, bool directory);
   void forget_if_unnamed(InodeNumber number);
-  Status report_write_error(std::uint64_t& seen, std::uint64_t now);
+  [[nodiscard]] Status report_write_error(std::uint64_t& seen, std::uint64_t now);
   CrashOutcome crash_as(std::uint64_t seed, ModelDisk::Survives survives);
   InodeNumber put(const std::string& path, Inode proto);
   InodeNumber make_parents(const std::string& path);

@@ -35,9 +35,9 @@ class SimLoop::SimTimer final : public loop::Timer {
 
   void start(std::int64_t delay_ns, std::int64_t repeat_ns, std::function<void()> fire) override {
     stop();
-    repeat_ns_ = std::max<std::int64_t>(repeat_ns, 0);
+    repeat_ns_ = loop::clamp_delay(repeat_ns);
     fire_ = std::make_shared<std::function<void()>>(std::move(fire));
-    arm(loop_.now_ns_ + std::max<std::int64_t>(delay_ns, 0));
+    arm(loop_.now_ns_ + loop::clamp_delay(delay_ns));
   }
   void stop() override {
     if (key_) loop_.remove_event(*key_);
@@ -243,7 +243,7 @@ Status SimLoop::spawn(const loop::ChildOptions& options,
     return fail(error_from_errno(child.start_errno, "start " + options.argv[0]));
   loop::ChildResult result;
   loop::BoundedOutput output(options.output_limit);
-  output.add(child.output);
+  if (options.output_descriptor < 0) output.add(child.output);
   result.output = output.text();
   result.output_left_out = output.left_out();
   result.timed_out = options.timeout_ns > 0 && child.duration_ns >= options.timeout_ns;

@@ -64,10 +64,10 @@ class SimLoop final : public loop::Loop {
   void post(std::function<void()> call) override;
   loop::Worker& pool() override;
   std::unique_ptr<loop::Worker> make_serial_worker() override;
-  Status spawn(const loop::ChildOptions& options,
-               std::function<void(loop::ChildResult)> done) override;
-  Result<std::unique_ptr<loop::Signals>> watch_signals(const std::vector<int>& numbers,
-                                                       std::function<void(int)> on_signal) override;
+  [[nodiscard]] Status spawn(const loop::ChildOptions& options,
+                             std::function<void(loop::ChildResult)> done) override;
+  [[nodiscard]] Result<std::unique_ptr<loop::Signals>> watch_signals(
+      const std::vector<int>& numbers, std::function<void(int)> on_signal) override;
   void run() override;
   void stop() override { stopped_ = true; }
 

@@ -27,6 +27,13 @@ class Clock {
   [[nodiscard]] virtual Id128 boot_id() = 0;    // of the running kernel; zero where there is none
 };
 
+// Negative delays count as 0, those above 2^60 ns (36 years) as that: no sum of a delay and a clock
+// leaves the range of either.
+[[nodiscard]] constexpr std::int64_t clamp_delay(std::int64_t delay_ns) {
+  constexpr std::int64_t kMaxDelayNs = std::int64_t{1} << 60;
+  return delay_ns < 0 ? 0 : delay_ns > kMaxDelayNs ? kMaxDelayNs : delay_ns;
+}
+
 // One timer on the clock that counts suspend. Destroying it stops it; the callback then never runs.
 class Timer {
  public:

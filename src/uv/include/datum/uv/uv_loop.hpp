@@ -8,4 +8,4 @@
 namespace datum::uv {
 // `pool_width` threads of its own (libuv's global pool is not used, so nothing else can fill it).
 [[nodiscard]] std::unique_ptr<loop::Loop> make_loop(std::size_t pool_width);
-}
+}  // namespace datum::uv
