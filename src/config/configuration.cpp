@@ -23,13 +23,13 @@ std::string_view to_string(SecretsBackend backend) {
   return backend == SecretsBackend::credentials ? "credentials" : "file";
 }
 
-namespace {
-
-Configuration make_defaults(std::string_view directory) {
+Configuration default_configuration(std::string_view directory) {
   Configuration configuration;
   configuration.secrets_path.value = std::string(directory) + "/secrets";
   return configuration;
 }
+
+namespace {
 
 std::string describe_list(const std::vector<std::string>& items) {
   std::string text = "[";
@@ -85,7 +85,7 @@ std::vector<Described> describe(const Configuration& configuration) {
 
 Parsed parse_configuration(std::string_view file, std::string_view directory,
                            std::string_view bytes) {
-  Parsed parsed{make_defaults(directory), {}};
+  Parsed parsed{default_configuration(directory), {}};
   auto tree = yaml::parse(file, bytes, {.allow_nulls = true, .allow_empty_file = true});
   parsed.faults = std::move(tree.diagnostics);
   if (tree.documents.size() > 1)
@@ -93,7 +93,7 @@ Parsed parse_configuration(std::string_view file, std::string_view directory,
                              tree.documents[1].at.column, "only one document is allowed here", ""});
   if (parsed.faults.empty() && !tree.documents.empty())
     Reader(file, parsed.configuration, parsed.faults).read(tree.documents.front().root);
-  if (!parsed.faults.empty()) parsed.configuration = make_defaults(directory);
+  if (!parsed.faults.empty()) parsed.configuration = default_configuration(directory);
   return parsed;
 }
 
@@ -103,7 +103,7 @@ Result<Configuration> read_configuration(os::Files& files, const os::Handle& dir
   const auto path = std::string(directory_path) + "/" + std::string(kFileName);
   const auto file = files.open_file(directory, kFileName, os::Access::read);
   if (!file) {
-    if (file.error().code() == ErrorCode::not_found) return make_defaults(directory_path);
+    if (file.error().code() == ErrorCode::not_found) return default_configuration(directory_path);
     return fail(Error(file.error()).context(path));
   }
   DATUM_TRY(check_trust(files, directory, directory_path, trusted_uid));

@@ -83,6 +83,9 @@ struct Configuration {
   Setting<std::string> state{"/var/lib/datum", {}};  // absolute path of the store
 };
 
+// What holds where there is no agent.yaml in `directory` (absolute).
+[[nodiscard]] Configuration default_configuration(std::string_view directory);
+
 // Every setting in the order above, for people and for `--json`.
 struct Described {
   std::string key;    // "reconciliation.passLimit"
