@@ -84,11 +84,12 @@ std::vector<std::string> texts(const std::vector<model::Reference>& references) 
 
 void append_content(std::string& out, const Resource& resource, std::string_view key,
                     const Content& content) {
-  if (!content.secret.empty()) {
+  if (key == "content" && !content.secret.empty()) {
     out.append("  secretRef: ").append(yaml::quoted(content.secret)).append("\n");
     return;
   }
-  if (!may_show(resource, content)) {
+  // Of a file of the fleet a document gives the path, which the manifest does not keep.
+  if (key != "content" || !may_show(resource, content)) {
     out.append("  # ").append(key).append(": ").append(content_summary(resource, content));
     out.append("\n");
     return;

@@ -4,8 +4,8 @@
 
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 
+#include "datum/base/error.hpp"
 #include "datum/model/descriptor.hpp"
 
 namespace datum::fleet {

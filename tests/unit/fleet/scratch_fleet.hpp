@@ -45,7 +45,7 @@ class ScratchFleet {
   ScratchFleet& resource(const std::string& type, const std::string& name,
                          const std::string& rest) {
     return write("base/" + type + "-" + name + ".yaml",
-                 "datum: v1alpha1\ntype: " + type + "\nname: " + name + "\n" + rest);
+                 "datum: v1alpha1\ntype: " + type + "\nname: \"" + name + "\"\n" + rest);
   }
   // A layer in a folder of its own name, which every host matches.
   ScratchFleet& layer(const std::string& name, int precedence, const std::string& rest = "") {
