@@ -92,6 +92,7 @@ Environment::~Environment() {
 Result<std::shared_ptr<Environment>> Environment::open(const Wanted& wanted) {
   std::shared_ptr<Environment> made(new Environment);
   made->access_ = wanted.access;
+  made->wanted_indexes_ = wanted.indexes;
   DATUM_TRY(made->set_up(wanted));
   DATUM_TRY(made->load(wanted));
   return made;
@@ -177,20 +178,29 @@ Status Environment::load(const Wanted& wanted) {
     }
   }
   return read([&](MDB_txn* txn) -> Status {
-    for (const auto* const name : {"journal.store", "journal.level"}) {
-      MDB_val key = to_val(std::string_view(name));
-      MDB_val value{};
-      DATUM_TRY(check(mdb_get(txn, meta_, &key, &value), name));
-      const auto held = find_checked(name, to_view(value));
-      const bool is_store = std::string_view(name) == "journal.store";
-      if (!held || held->size() != (is_store ? Id128::kSize : 4))
-        return fail(ErrorCode::corrupt, std::string(name) + ": checksum differs");
-      if (is_store) std::memcpy(store_.bytes.data(), held->data(), Id128::kSize);
-      if (!is_store) level_ = load_le<std::uint32_t>(held->data());
-    }
+    DATUM_TRY(load_identity(txn));
     DATUM_ASSIGN(head_, load_head(txn));
     return {};
   });
+}
+
+Status Environment::load_identity(MDB_txn* txn) {
+  for (const auto* const name : {"journal.store", "journal.level"}) {
+    MDB_val key = to_val(std::string_view(name));
+    MDB_val value{};
+    DATUM_TRY(check(mdb_get(txn, meta_, &key, &value), name));
+    const auto held = find_checked(name, to_view(value));
+    const bool is_store = std::string_view(name) == "journal.store";
+    if (!held || held->size() != (is_store ? Id128::kSize : 4))
+      return fail(ErrorCode::corrupt, std::string(name) + ": checksum differs");
+    if (is_store) {
+      std::memcpy(store_.bytes.data(), held->data(), Id128::kSize);
+    } else {
+      const std::lock_guard lock(head_mutex_);
+      level_ = load_le<std::uint32_t>(held->data());
+    }
+  }
+  return {};
 }
 
 Result<Head> Environment::load_head(MDB_txn* txn) const {
@@ -286,12 +296,13 @@ Status Environment::grow(std::uint64_t bytes) {
 Result<Head> Environment::read_head() {
   if (access_ == Access::read_live) {
     Head head;
-    DATUM_TRY(read([&](MDB_txn* txn) -> Status {
-      auto loaded = load_head(txn);
-      if (!loaded) return fail(std::move(loaded).error());
-      head = *loaded;
+    const auto status = read([&](MDB_txn* txn) -> Status {
+      // The writer may have raised the level with the record that is now the head.
+      DATUM_TRY(load_identity(txn));
+      DATUM_ASSIGN(head, load_head(txn));
       return {};
-    }));
+    });
+    if (!status) return fail(Error(status.error()));
     return head;
   }
   const std::lock_guard lock(head_mutex_);
@@ -313,6 +324,10 @@ std::optional<MDB_dbi> Environment::find_index(std::string_view name) const {
   const auto found = indexes_.find(name);
   if (found == indexes_.end()) return std::nullopt;
   return found->second;
+}
+
+bool Environment::is_wanted(std::string_view name) const {
+  return std::find(wanted_indexes_.begin(), wanted_indexes_.end(), name) != wanted_indexes_.end();
 }
 
 int Environment::data_fd() const {

@@ -69,6 +69,8 @@ class Environment {
     return indexes_;
   }
   [[nodiscard]] std::optional<MDB_dbi> find_index(std::string_view name) const;
+  // Whether the opener named the index: in a store of before it, opened for reading, it is empty.
+  [[nodiscard]] bool is_wanted(std::string_view name) const;
   [[nodiscard]] int data_fd() const;
   // End of the file's used part.
   [[nodiscard]] std::uint64_t used_bytes() const;
@@ -82,6 +84,7 @@ class Environment {
   [[nodiscard]] int open_databases(MDB_txn* txn, const Wanted& wanted);
   [[nodiscard]] Status load(const Wanted& wanted);
   [[nodiscard]] Result<Head> load_head(MDB_txn* txn) const;
+  [[nodiscard]] Status load_identity(MDB_txn* txn);
   [[nodiscard]] int begin_read(MDB_txn** txn);
   [[nodiscard]] Status adopt_map();
 
@@ -91,6 +94,7 @@ class Environment {
   MDB_dbi meta_ = 0;
   MDB_dbi projections_ = 0;
   std::map<std::string, MDB_dbi, std::less<>> indexes_;
+  std::vector<std::string> wanted_indexes_;
   Id128 store_;
   // Shared by read transactions, exclusive while the map moves.
   std::shared_mutex map_mutex_;

@@ -184,6 +184,7 @@ Result<std::vector<Seq>> find_records(Environment& env, std::string_view index,
                                       std::string_view key, Seq from, std::size_t limit) {
   std::vector<Seq> found;
   const auto dbi = env.find_index(index);
+  if (!dbi && env.is_wanted(index)) return found;
   if (!dbi) return fail(ErrorCode::invalid_argument, "no index '" + std::string(index) + "'");
   if (key.empty() || key.size() > kMaxName)
     return fail(ErrorCode::invalid_argument, "an index key must have 1 to 255 bytes");

@@ -185,6 +185,18 @@ TEST_CASE("journal: reading a closed store or a copy writes no byte and keeps wr
   CHECK(look_of(scratch.path("copy")) == copy_before);
 }
 
+TEST_CASE("journal: an index that a store of before it lacks is empty for a reader that names it") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_store(folder, 3);
+  auto options = options_for(OpenMode::read_only);
+  options.indexes.push_back("units");
+  const auto log = open_log(folder, options);
+  REQUIRE(log);
+  CHECK((*log)->find("units", "nginx", 1, 10)->empty());
+  CHECK((*log)->find("other", "nginx", 1, 10).error().code() == ErrorCode::invalid_argument);
+}
+
 TEST_CASE("journal: another process of the owner reads beside the writer and follows it") {
   Scratch scratch;
   const auto folder = scratch.path("store");
@@ -207,10 +219,15 @@ TEST_CASE("journal: another process of the owner reads beside the writer and fol
     const auto scanned = (*log)->scan(1, [&](const Record&) { return ++count, Visit::go_on; });
     if (!scanned || count != head->seq) ::_exit(6);
     if ((*log)->append({{Entry{}}, {}, {}, {}}).error().code() != ErrorCode::read_only) ::_exit(7);
+    if ((*log)->level() != 2) ::_exit(8);
     ::_exit(0);
   }
   auto options = options_for(OpenMode::create_or_open);
   options.map_bytes = 1 << 20;
+  auto first = open_log(folder, options);
+  REQUIRE(first);
+  first->reset();
+  options.level = 2;
   auto log = open_log(folder, options);
   REQUIRE(log);
   append_some(**log, 5, 10);
@@ -218,7 +235,10 @@ TEST_CASE("journal: another process of the owner reads beside the writer and fol
   REQUIRE(::write(go[1], "g", 1) == 1);
   const auto told = ::read(ready[0], &byte, 1);
   // The child mapped 1 GiB, this process less: both follow each other's maps.
-  if (told == 1) append_some(**log, 2000, 3000);
+  if (told == 1) {
+    REQUIRE((*log)->append({{}, {}, {}, 2}));
+    append_some(**log, 2000, 3000);
+  }
   CHECK(::write(go[1], "g", 1) == 1);
   int status = 0;
   REQUIRE(::waitpid(pid, &status, 0) == pid);
