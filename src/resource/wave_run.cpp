@@ -56,6 +56,9 @@ std::vector<core::ActionResult> WaveRun::run(std::span<const std::uint32_t> ordi
   sync_staged();
   commit_all();
   sync_live();
+  // The look afterwards walks anew; two walks together would hold twice the descriptors.
+  for (auto& work : works_) work.where = {};
+  sight_.walker().forget();
   observer_ = std::make_unique<Observer>(machine_, declared_);
   std::vector<core::ActionResult> results;
   results.reserve(works_.size());

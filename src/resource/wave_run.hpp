@@ -26,6 +26,7 @@ class WaveRun {
     std::uint64_t device = 0;
     const os::Handle* handle = nullptr;
     std::vector<Work*> works;  // that fail if this fails
+    bool closed = false;       // the object's own handle is closed: only all can be synced together
   };
 
   void begin(std::uint32_t ordinal);

@@ -20,10 +20,10 @@ void fail_all(const std::vector<Work*>& works, const Error& error) {
 
 void WaveRun::sync_group(std::vector<ToSync>& group) {
   auto& files = sight_.files();
-  // In a batch the handles of the files are closed: only the whole file system can be synced.
-  const bool batched = bench_.is_batched(group.front().device);
   const bool many = group.size() > options_.file_sync_threshold;
-  if (batched || (many && files.reports_file_system_sync_errors())) {
+  const bool closed =
+      std::any_of(group.begin(), group.end(), [](const auto& one) { return one.closed; });
+  if (closed || (many && files.reports_file_system_sync_errors())) {
     const auto synced = files.sync_file_system(*group.front().handle);
     if (synced) return;
     for (const auto& one : group) fail_all(one.works, synced.error());
@@ -53,7 +53,7 @@ void WaveRun::sync_staged() {
     if (!work.going() || !work.staged) continue;
     // The folder's descriptor was opened before the first byte was written.
     const auto& handle = work.handle ? work.handle : work.where.folder->handle;
-    all.push_back({work.where.folder->device, &handle, {&work}});
+    all.push_back({work.where.folder->device, &handle, {&work}, !work.handle});
     bench_.crash_point("sync", work);
   }
   sync_by_device(std::move(all));
@@ -68,12 +68,11 @@ void WaveRun::sync_live() {
     if (!work.live && !work.folder_changed) continue;
     const auto& folder = *work.where.folder;
     bench_.crash_point("sync-folder", work);
-    if (work.live && !work.folder_changed) {
+    if (work.object_changed) {
       const auto& handle = work.handle ? work.handle : folder.handle;
-      all.push_back({folder.device, &handle, {&work}});
-      continue;
+      all.push_back({folder.device, &handle, {&work}, !work.handle});
     }
-    if (work.handle) all.push_back({folder.device, &work.handle, {&work}});
+    if (!work.folder_changed) continue;
     const auto [at, fresh] = folders.emplace(std::pair(folder.device, folder.inode), all.size());
     if (fresh) all.push_back({folder.device, &folder.handle, {}});
     all[at->second].works.push_back(&work);

@@ -27,6 +27,7 @@ struct Work {
   os::Handle handle;            // staged or live, open until it is synced
   bool staged = false;          // `temp` has bytes that must be durable before they go live
   bool live = false;            // the target was changed
+  bool object_changed = false;  // the object itself, not its name: `handle` is open on it
   bool folder_changed = false;  // names in its folder were changed
   bool atomic = true;
 

@@ -23,6 +23,7 @@ Status change_metadata(Bench& bench, Work& work) {
   DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
   work.handle = std::move(folder);
   work.live = true;
+  work.object_changed = true;
   return apply_metadata(files, work.handle, now, wanted);
 }
 

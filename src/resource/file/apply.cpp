@@ -95,6 +95,7 @@ Status write_in_place(Bench& bench, Work& work) {
   work.handle = std::move(opened.handle);
   work.atomic = false;
   work.live = true;
+  work.object_changed = true;
   // Nobody who may not read the new content reads it while it is written.
   const auto narrowed = opened.stat.mode & wanted.mode;
   if (narrowed != opened.stat.mode) DATUM_TRY(bench.files().set_mode(work.handle, narrowed));
@@ -113,6 +114,7 @@ Status change_metadata(Bench& bench, Work& work) {
   DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
   work.handle = std::move(opened.handle);
   work.live = true;
+  work.object_changed = true;
   return apply_metadata(bench.files(), work.handle, opened.stat, wanted);
 }
 

@@ -87,13 +87,7 @@ class Pass {
   PassResult run(const std::vector<model::Resource>& resources) {
     PassResult result;
     auto declared = declare(resources, state.owned);
-    resource::Observer observer(scene_.shared(), declared);
-    for (const auto& one : declared->manifest->resources)
-      result.before.push_back(observer.observe(*one));
-    std::vector<core::LeavingObservation> leaving;
-    for (const auto& [target, owned] : state.owned)
-      if (!is_target(*declared->manifest, target))
-        leaving.push_back(observer.observe_leaving(target, owned));
+    const auto leaving = look(declared, result);
     core::PlanInput input;
     input.manifest = declared->manifest.get();
     input.observations = result.before;
@@ -110,6 +104,18 @@ class Pass {
     for (const auto& one : manifest.resources)
       if (one->target == target) return true;
     return false;
+  }
+
+  std::vector<core::LeavingObservation> look(
+      const std::shared_ptr<const resource::Declared>& declared, PassResult& result) {
+    resource::Observer observer(scene_.shared(), declared);
+    for (const auto& one : declared->manifest->resources)
+      result.before.push_back(observer.observe(*one));
+    std::vector<core::LeavingObservation> leaving;
+    for (const auto& [target, owned] : state.owned)
+      if (!is_target(*declared->manifest, target))
+        leaving.push_back(observer.observe_leaving(target, owned));
+    return leaving;
   }
 
   void run_waves(const std::shared_ptr<const resource::Declared>& declared, PassResult& result) {
