@@ -32,7 +32,7 @@ holds "observe writes nothing below the root" empty "$scratch/root"
 expect 0 reconcile "${fleet[@]}" --mode enforce
 holds "the template has the host's label" grep -q '^workbench, a bench at harbour\.$' "$scratch/root/etc/motd"
 holds "the higher layer's content won" grep -q '"workers": 1' "$scratch/root/etc/app/settings.json"
-holds "the mode is as declared" same <(stat -c %a "$scratch/root/etc/app/settings.json") 640
+holds "the mode is as declared" same <(stat -c %a "$scratch/root/etc/app/conf.d/10-limits.conf") 640
 holds "the link is there" same "$scratch/root/srv/app/current/VERSION" 2
 expect 0 observe "${fleet[@]}" # converged
 
