@@ -68,7 +68,7 @@ Result<Events> Decider::operator()(const RecordObservations& command) const {
   std::sort(sorted.begin(), sorted.end(),
             [](const Observation* a, const Observation* b) { return a->reference < b->reference; });
   Events events;
-  append_forgotten(state_, seen, events);
+  if (!command.partial) append_forgotten(state_, seen, events);
   for (const auto* observation : sorted) {
     const auto known = state_.resources.find(observation->target);
     if (known != state_.resources.end() && known->second.observation == observation->digest)

@@ -75,7 +75,7 @@ Result<Session> open_session(const Arguments& arguments) {
 
 Result<config::Configuration> read_config(Session& session) {
   auto folder = session.files->open_root(session.config_folder);
-  if (!folder && folder.error().code() == ErrorCode::not_found) return config::Configuration{};
+  if (!folder && folder.error().code() == ErrorCode::not_found) return config::default_configuration(session.config_folder);
   if (!folder) return fail(std::move(folder).error().context(session.config_folder));
   return config::read_configuration(*session.files, *folder, session.config_folder, trusted_uid());
 }

@@ -19,23 +19,35 @@ std::uint64_t weight_of(const model::Resource& resource) {
   return content == nullptr ? 0 : content->size;
 }
 
-// Neighbours in the tree go into one job, so that they share folder descriptors.
-std::vector<std::size_t> by_target(const model::Manifest& manifest) {
-  std::vector<std::size_t> order(manifest.resources.size());
+// Neighbours in the tree go into one job, so that they share folder descriptors: places in
+// `places`, in the order of their targets.
+std::vector<std::size_t> by_target(const model::Manifest& manifest,
+                                   const std::vector<std::size_t>& places) {
+  std::vector<std::size_t> order(places.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return manifest.resources[a]->target < manifest.resources[b]->target;
+    return manifest.resources[places[a]]->target < manifest.resources[places[b]]->target;
   });
   return order;
 }
 
-std::vector<Slice> slices_of(const model::Manifest& manifest,
-                             const std::vector<std::size_t>& order) {
+struct Shared {
+  Looking with;
+  std::vector<std::size_t> places;
+  std::vector<std::size_t> order;
+  std::vector<core::Observation> seen;  // as `places`; each job writes its own
+
+  [[nodiscard]] const model::Resource& resource(std::size_t i) const {
+    return *with.declared->manifest->resources[places[order[i]]];
+  }
+};
+
+std::vector<Slice> slices_of(const Shared& shared) {
   std::vector<Slice> slices;
   Slice slice;
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    bytes += weight_of(*manifest.resources[order[i]]);
+  for (std::size_t i = 0; i < shared.order.size(); ++i) {
+    bytes += weight_of(shared.resource(i));
     slice.end = i + 1;
     if (slice.end - slice.begin >= kJobResources || bytes >= kJobBytes) {
       slices.push_back(slice);
@@ -49,26 +61,25 @@ std::vector<Slice> slices_of(const model::Manifest& manifest,
 
 }  // namespace
 
-loop::Task<std::vector<core::Observation>> observe_all(loop::Loop& loop, Looking with) {
-  struct Shared {
-    Looking with;
-    std::vector<std::size_t> order;
-    std::vector<core::Observation> seen;  // by place in the manifest; each job writes its own
-  };
+std::vector<std::size_t> all_places(const model::Manifest& manifest) {
+  std::vector<std::size_t> places(manifest.resources.size());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+  return places;
+}
+
+loop::Task<std::vector<core::Observation>> observe_places(loop::Loop& loop, Looking with,
+                                                          std::vector<std::size_t> places) {
   auto shared = std::make_shared<Shared>();
   shared->with = std::move(with);
-  const auto& manifest = *shared->with.declared->manifest;
-  shared->order = by_target(manifest);
-  shared->seen.resize(manifest.resources.size());
+  shared->places = std::move(places);
+  shared->order = by_target(*shared->with.declared->manifest, shared->places);
+  shared->seen.resize(shared->places.size());
   std::vector<std::function<bool()>> jobs;
-  for (const auto slice : slices_of(manifest, shared->order))
+  for (const auto slice : slices_of(*shared))
     jobs.emplace_back([shared, slice] {
       resource::Observer observer(shared->with.machine, shared->with.declared);
-      const auto& resources = shared->with.declared->manifest->resources;
-      for (std::size_t i = slice.begin; i < slice.end; ++i) {
-        const std::size_t place = shared->order[i];
-        shared->seen[place] = observer.observe(*resources[place]);
-      }
+      for (std::size_t i = slice.begin; i < slice.end; ++i)
+        shared->seen[shared->order[i]] = observer.observe(shared->resource(i));
       return true;
     });
   const std::size_t at_once = std::max<std::size_t>(loop.pool().width() - 1, 1);

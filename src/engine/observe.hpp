@@ -22,9 +22,10 @@ struct Looking {
   std::shared_ptr<const resource::Declared> declared;
 };
 
-// One observation per resource of the declared manifest, sorted by reference.
-[[nodiscard]] loop::Task<std::vector<core::Observation>> observe_all(loop::Loop& loop,
-                                                                     Looking with);
+// One observation for each of these places in the declared manifest, in the order of the places.
+[[nodiscard]] loop::Task<std::vector<core::Observation>> observe_places(
+    loop::Loop& loop, Looking with, std::vector<std::size_t> places);
+[[nodiscard]] std::vector<std::size_t> all_places(const model::Manifest& manifest);
 
 struct LeavingTarget {
   model::Target target;

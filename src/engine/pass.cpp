@@ -3,6 +3,7 @@
 #include "datum/engine/pass.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "co_try.hpp"
@@ -83,7 +84,7 @@ static std::vector<model::Reference> references_matching(const model::Manifest& 
 
 loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   auto& request = running.request;
-  auto observing = observe_all(loop_, running.looking);
+  auto observing = observe_places(loop_, running.looking, all_places(*request.manifest));
   running.report.observations = co_await observing;
   auto& observations = running.report.observations;
   running.observations = resource::digest_observations(observations);
@@ -97,7 +98,8 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   input.observations = observations;
   input.leaving = leaving;
   input.state = &store_.history->state();
-  input.observe_list = references_matching(*request.manifest, request.observe_globs);
+  running.observe_list = references_matching(*request.manifest, request.observe_globs);
+  input.observe_list = running.observe_list;
   input.limits = request.limits;
   running.report.plan = std::make_shared<const core::Plan>(core::compute_plan(input));
   running.phases.assign(running.report.plan->actions.size(), core::Phase::waiting);
@@ -166,6 +168,33 @@ static std::vector<Digest> failure_digests(const core::Plan& plan) {
   return digests;
 }
 
+// Places in the manifest of resources that an action may have changed without saying what they are
+// now: those whose action failed or was skipped, and folders whose entries were removed.
+static std::vector<std::size_t> unsettled(const model::Manifest& manifest, const core::Plan& plan,
+                                          const std::vector<core::Phase>& phases) {
+  std::set<model::Reference> references;
+  for (const auto& action : plan.actions) {
+    const auto phase = phases[action.ordinal];
+    const bool ended_badly = phase == core::Phase::failed || phase == core::Phase::skipped;
+    const bool purged = action.kind == core::ActionKind::purge && phase == core::Phase::succeeded;
+    if (ended_badly || purged) references.insert(action.reference);
+  }
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < manifest.resources.size() && !references.empty(); ++i)
+    if (references.contains(manifest.resources[i]->reference)) places.push_back(i);
+  return places;
+}
+
+loop::Task<Status> Conductor::look_again(Running& running) {
+  auto places = unsettled(*running.request.manifest, *running.report.plan, running.phases);
+  if (places.empty()) co_return Status{};
+  auto looking = observe_places(loop_, running.looking, std::move(places));
+  core::RecordObservations record;
+  record.observations = co_await looking;
+  record.partial = true;
+  co_return execute(running, record);
+}
+
 loop::Task<Status> Conductor::apply(Running& running) {
   const auto& plan = running.report.plan;
   const auto* manifest = running.request.manifest.get();
@@ -186,6 +215,8 @@ loop::Task<Status> Conductor::apply(Running& running) {
     running.report.cut_short = ran.error().message();
     break;
   }
+  auto looking = look_again(running);
+  DATUM_CO_TRY(co_await looking);
   std::vector<std::uint32_t> left;
   for (std::uint32_t i = 0; i < running.phases.size(); ++i)
     if (running.phases[i] == core::Phase::waiting && core::is_mutating(plan->actions[i].kind) &&
@@ -195,6 +226,18 @@ loop::Task<Status> Conductor::apply(Running& running) {
   if (running.report.cut_short.empty())
     running.report.cut_short = "what they depend on did not succeed";
   co_return execute(running, core::RecordNotStarted{left, running.report.cut_short});
+}
+
+void Conductor::count_observed_only(const Running& running, core::FinishPass& finish) {
+  const auto& resources = running.request.manifest->resources;
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    const bool listed = std::binary_search(running.observe_list.begin(), running.observe_list.end(),
+                                           resources[i]->reference);
+    if (!resources[i]->observe_only && !listed) continue;
+    ++finish.observed_only;
+    const auto condition = running.report.observations[i].condition;
+    finish.observed_only_drifted += condition == core::Condition::drifted ? 1 : 0;
+  }
 }
 
 loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
@@ -228,6 +271,9 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   finish.observations = running.observations;
   finish.now = loop_.clock().wall_now();
   finish.mono = loop_.clock().boot_now();
+  finish.plan = running.plan_digest;
+  finish.planned = running.report.plan->counts;
+  count_observed_only(running, finish);
   DATUM_CO_TRY(execute(running, finish));
   auto waiting = durable();
   DATUM_CO_TRY(co_await waiting);

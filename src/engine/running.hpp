@@ -13,8 +13,9 @@ struct Conductor::Running {
   PassRequest request;
   PassReport report;
   Looking looking;
-  Digest observations;  // digest over all of them
-  Digest plan_digest;   // zero when the plan is empty
+  std::vector<model::Reference> observe_list;  // held in observe by the local configuration; sorted
+  Digest observations;                         // digest over all of them
+  Digest plan_digest;                          // zero when the plan is empty
   std::vector<core::Phase> phases;
 };
 

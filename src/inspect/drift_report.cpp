@@ -28,7 +28,6 @@ std::string reason_lines(const core::Observation& observation, std::size_t width
     text += text::fit("      " + text::escape(words), std::max<std::size_t>(width, 40)) + "\n";
   };
   if (!observation.reason.empty()) line(observation.reason);
-  if (!observation.missing_parent.empty()) line("missing folder: " + observation.missing_parent);
   if (observation.obstacle != core::Obstacle::none) {
     auto words = std::string(core::to_string(observation.obstacle));
     if (!observation.obstacle_detail.empty()) words += ": " + observation.obstacle_detail;

@@ -29,7 +29,7 @@ class JsonSink : public history::FieldSink {
       named(name).value(text::format_rfc3339(value, text::Precision::milliseconds));
   }
   void duration_ns(std::string_view name, std::int64_t value) override {
-    named(std::string(name) + "Ns").value(value);
+    named(name).value(value);
   }
   void digest(std::string_view name, const Digest& value) override {
     if (value.empty())
@@ -44,7 +44,7 @@ class JsonSink : public history::FieldSink {
 
  private:
   text::JsonWriter& named(std::string_view name) {
-    return name.empty() || name == "Ns" ? json_ : json_.key(name);
+    return name.empty() ? json_ : json_.key(name);
   }
   text::JsonWriter& json_;
 };
@@ -112,8 +112,8 @@ class BriefSink : public history::FieldSink {
   void signed_number(std::string_view, std::int64_t) override {}
   void boolean(std::string_view, bool) override {}
   void time(std::string_view, WallNs) override {}
-  void duration_ns(std::string_view name, std::int64_t value) override {
-    if (depth_ == 0) add(std::string(name) + " " + text::format_duration(value));
+  void duration_ns(std::string_view, std::int64_t value) override {
+    if (depth_ == 0 && value != 0) add(text::format_duration(value));
   }
   void digest(std::string_view, const Digest&) override {}
   void begin_list(std::string_view name, std::size_t count) override {

@@ -256,7 +256,8 @@ std::string pass_text(const PassLine& pass, const Style& style) {
   if (const auto flags = flags_text(pass.status.flags); !flags.empty()) text += " [" + flags + "]";
   if (!pass.status.reason.empty()) text += " (" + std::string(pass.status.reason) + ")";
   text += "\n";
-  if (pass.mode.mode == core::Mode::observe && !pass.mode.reason.empty())
+  // Who asked to observe need not be told that it was only observed.
+  if (pass.mode.mode == core::Mode::observe && pass.mode.term != core::ModeTerm::argument)
     text += "Only observed: " + text::escape(pass.mode.reason) + "\n";
   if (!pass.cut_short.empty()) text += "Ended early: " + text::escape(pass.cut_short) + "\n";
   return text;

@@ -39,6 +39,7 @@ struct StartPass {
 // ResourcesForgotten for those that no document declares any more.
 struct RecordObservations {
   std::vector<Observation> observations;
+  bool partial = false;  // a second look at some resources of the pass: nothing is forgotten
 };
 // Appends ObservationSummarized and PlanComputed, but only if the plan is not empty and its digest
 // differs from the last recorded one; otherwise both are told by PassFinished.

@@ -78,6 +78,8 @@ class Conductor {
   struct Running;
   [[nodiscard]] loop::Task<Status> apply(Running& running);
   [[nodiscard]] loop::Task<Status> run_wave(Running& running, std::vector<std::uint32_t> ordinals);
+  [[nodiscard]] loop::Task<Status> look_again(Running& running);
+  static void count_observed_only(const Running& running, core::FinishPass& finish);
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);
   [[nodiscard]] loop::Task<Status> put_plan(Running& running);
   [[nodiscard]] loop::Task<Status> durable();
