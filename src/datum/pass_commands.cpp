@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "content_differences.hpp"
 #include "datum/base/assert.hpp"
+#include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
@@ -19,7 +20,7 @@ bool is_dry(Verb verb) {
 }
 
 // `diff` and `plan` run over what the store knows, if there is one, and forget what they add.
-Result<engine::Store> open_forgetful_store(Session& session) {
+Result<engine::Store> open_forgetful_store(Session& session, const engine::StoreBinding& binding) {
   core::State state;
   auto reader = history::open_reader(session.state_folder);
   if (reader) {
@@ -31,7 +32,14 @@ Result<engine::Store> open_forgetful_store(Session& session) {
   engine::Store store;
   store.folder = session.state_folder;
   DATUM_ASSIGN(store.sensitive_key, engine::read_key_or_random(*session.files, store.folder));
+  const bool is_new = state.store.empty();
   store.history = history::History::make_volatile(*session.loop, std::move(state));
+  if (is_new)
+    DATUM_TRY(store.history->execute(core::CreateStore{
+        crypto::random_id(), binding.root, binding.host, binding.source, binding.version}));
+  const core::OpenStore open{session.loop->clock().boot_id(), binding.version, binding.root,
+                             binding.host};
+  DATUM_TRY(store.history->execute(open));
   return store;
 }
 
@@ -134,7 +142,7 @@ Result<int> run_pass(const Arguments& arguments) {
   const engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
                                      program_version()};
   auto store =
-      dry ? open_forgetful_store(session)
+      dry ? open_forgetful_store(session, binding)
           : engine::open_store(*session.loop, *session.files, session.state_folder, binding);
   if (!store) return fail(std::move(store).error());
   auto machine = make_machine(session, desired.content, store->sensitive_key);
