@@ -1,0 +1,150 @@
+// Validators: what stands between staged bytes and the live file.
+#include <catch2/catch.hpp>
+
+#include "pass.hpp"
+#include "support/model_files.hpp"
+
+using namespace datum;
+using namespace datum::test;
+using model::Field;
+
+namespace {
+
+struct Modelled {
+  support::ModelFiles model;
+  Scene scene{model};
+  Pass pass{scene};
+  std::vector<std::string> argv;
+  std::string seen;  // what the program would have read
+  std::string environment;
+  loop::ChildResult answer;
+  std::string installed;  // the one binary that is there
+
+  Modelled() {
+    model.put_directory("/run");
+    answer.exit_status = 0;
+    pass.options.run_child = [this](const loop::ChildOptions& child) -> Result<loop::ChildResult> {
+      if (!installed.empty() && child.argv[0] != installed)
+        return fail(ErrorCode::not_found, "no such file");
+      argv = child.argv;
+      seen = model.find_content(child.argv.back()).value_or("(nothing)");
+      environment.clear();
+      for (const auto& one : child.environment) environment += one + "\n";
+      return answer;
+    };
+  }
+  std::string run(const std::string& path, const std::string& text, const char* validator) {
+    auto file = a_file(path).content(scene.content, text).mode("0644");
+    file.with(Field::validate, std::string(validator));
+    return pass.run({file.done()}).outcome(path);
+  }
+  std::string text(const std::string& path) {
+    return model.find_content(path).value_or("(nothing)");
+  }
+  std::string leftovers() {
+    std::string names;
+    for (const auto& path : model.paths())
+      if (path.find("/.datum-") != std::string::npos) names += path + "\n";
+    return names;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("resource: json and yaml that do not parse never go live, with the place of the fault") {
+  Modelled m;
+  m.model.put_file("/etc/x", "old");
+  CHECK(m.run("/etc/x", "{\"a\": 1,}", "json").starts_with("failed: validate: json"));
+  CHECK(m.run("/etc/x", "a: [1\nb: 2\n", "yaml").find("line ") != std::string::npos);
+  CHECK(m.text("/etc/x") == "old");
+  CHECK(m.leftovers().empty());
+  CHECK(m.run("/etc/x", "{\"a\": [1, null]}", "json") == "succeeded");
+  CHECK(m.run("/etc/x", "a: yes\nb: ~\n---\nc: 1\n", "yaml") == "succeeded");
+}
+
+TEST_CASE("resource: [F21] a program gets the staged path and its refusal keeps the old file") {
+  Modelled m;
+  m.model.put_file("/etc/ssh/sshd_config", "PermitRootLogin yes\n");
+  m.answer.exit_status = 255;
+  m.answer.output = "line 1: Bad configuration option";
+  auto file = a_file("/etc/ssh/sshd_config")
+                  .content(m.scene.content, "PermitRootLogin True\n")
+                  .mode("0644");
+  file.with(Field::validate, std::string("sshd"));
+  const auto done = m.pass.run({file.done()});
+  CHECK(done.outcome("/etc/ssh/sshd_config") == "failed: validate: sshd: refused, exit status 255");
+  CHECK(done.result("/etc/ssh/sshd_config").output == "line 1: Bad configuration option");
+  CHECK(m.text("/etc/ssh/sshd_config") == "PermitRootLogin yes\n");
+  CHECK(m.seen == "PermitRootLogin True\n");
+  REQUIRE(m.argv.size() == 4);
+  CHECK(m.argv[0] == "/usr/sbin/sshd");
+  CHECK(m.argv[1] == "-t");
+  CHECK(m.argv[3].starts_with("/etc/ssh/.datum-"));
+  CHECK(m.environment.find("HOME=/\n") != std::string::npos);
+  CHECK(m.model.find_stat("/run/sshd"));
+  CHECK(m.leftovers().empty());
+  m.answer.exit_status = 0;
+  CHECK(m.pass.run({file.done()}).outcome("/etc/ssh/sshd_config") == "succeeded");
+}
+
+TEST_CASE("resource: a validator that is missing, killed or too slow is a failure") {
+  Modelled m;
+  m.model.put_file("/etc/sudoers", "old");
+  m.installed = "/nowhere";
+  CHECK(m.run("/etc/sudoers", "new", "sudoers").find("visudo is not installed") !=
+        std::string::npos);
+  m.installed = "/usr/bin/visudo";
+  CHECK(m.run("/etc/sudoers", "new", "sudoers") == "succeeded");
+  m.installed.clear();
+  m.answer = {};
+  m.answer.signal = 9;
+  CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("signal 9") != std::string::npos);
+  m.answer.timed_out = true;
+  CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("in time") != std::string::npos);
+  m.pass.options.run_child = {};
+  CHECK(m.run("/etc/sudoers", "newer", "sudoers").starts_with("failed"));
+  CHECK(m.text("/etc/sudoers") == "new");
+  CHECK(m.leftovers().empty());
+}
+
+TEST_CASE("resource: systemd's validator sees a unit under the unit's own name") {
+  Modelled m;
+  m.model.put_directory("/etc/systemd/system");
+  CHECK(m.run("/etc/systemd/system/x.service", "[Service]\n", "systemd-unit") == "succeeded");
+  CHECK(m.argv.back().ends_with("/x.service"));
+  CHECK(m.seen == "[Service]\n");
+  CHECK(m.leftovers().empty());
+  m.answer.exit_status = 1;
+  CHECK(m.run("/etc/systemd/system/x.service", "[Servic]\n", "systemd-unit").starts_with("failed"));
+  CHECK(m.leftovers().empty());
+}
+
+TEST_CASE("resource: under another root no program of this machine judges") {
+  Modelled m;
+  m.scene.machine().root_path = "/mnt/image";
+  m.model.put_file("/etc/sudoers", "old");
+  CHECK(m.run("/etc/sudoers", "new", "sudoers").find("not under --root") != std::string::npos);
+  CHECK(m.argv.empty());
+  CHECK(m.run("/etc/x.json", "{}", "json") == "succeeded");
+}
+
+TEST_CASE("resource: [S08] what a validator says of a sensitive file is not recorded") {
+  Modelled m;
+  m.model.put_file("/etc/sudoers", "old", 0440);
+  m.answer.exit_status = 1;
+  m.answer.output = "near: hunter2";
+  auto file = a_file("/etc/sudoers").content(m.scene.content, "hunter2").mode("0440");
+  file.with(Field::validate, std::string("sudoers"));
+  CHECK(m.pass.run({file.done()}).result("/etc/sudoers").output == "(redacted)");
+}
+
+TEST_CASE("resource: a file written in place is validated before the first byte") {
+  Modelled m;
+  m.model.put_file("/etc/x", "{}");
+  auto file = a_file("/etc/x").content(m.scene.content, "{").mode("0644");
+  file.with(Field::validate, std::string("json"));
+  file.with(Field::replace, std::string("inPlace"));
+  CHECK(m.pass.run({file.done()}).outcome("/etc/x").starts_with("failed: validate: json"));
+  CHECK(m.text("/etc/x") == "{}");
+  CHECK(m.leftovers().empty());
+}
