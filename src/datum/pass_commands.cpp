@@ -50,9 +50,10 @@ std::optional<core::Mode> mode_argument(const Arguments& arguments) {
 }
 
 Result<engine::PassRequest> make_request(Session& session, const Arguments& arguments,
+                                         const config::Configuration& config,
                                          const Desired& desired, const core::State& state) {
-  DATUM_ASSIGN(const auto config, read_config(session));
   engine::PassRequest request;
+  request.limit_ns = config.pass_limit_ns.value;
   request.manifest = desired.manifest;
   request.content = desired.content;
   request.actor = current_actor(arguments);
@@ -135,8 +136,10 @@ Result<std::unique_ptr<loop::Signals>> watch_stop(Session& session, engine::Cond
   });
 }
 
-Result<int> run_pass(const Arguments& arguments) {
+Result<int> run_pass(Arguments arguments) {
   DATUM_ASSIGN(auto session, open_session(arguments));
+  DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
+  fill_in(arguments, configuration);
   DATUM_ASSIGN(const auto desired, load_desired(*session.files, session.root, arguments));
   const bool dry = is_dry(arguments.verb);
   const engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
@@ -146,7 +149,8 @@ Result<int> run_pass(const Arguments& arguments) {
           : engine::open_store(*session.loop, *session.files, session.state_folder, binding);
   if (!store) return fail(std::move(store).error());
   auto machine = make_machine(session, desired.content, store->sensitive_key);
-  DATUM_ASSIGN(auto request, make_request(session, arguments, desired, store->history->state()));
+  DATUM_ASSIGN(auto request,
+               make_request(session, arguments, configuration, desired, store->history->state()));
   if (!arguments.plan_in.empty()) {
     DATUM_ASSIGN(auto saved, read_plan_file(arguments.plan_in));
     request.approve = [saved, root = session.root_path, manifest = desired.manifest](

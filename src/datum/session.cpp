@@ -53,9 +53,23 @@ void apply_windows(core::ModeTerms& terms, const config::Configuration& configur
 
 }  // namespace
 
-std::string state_folder(const Arguments& arguments) {
+std::string config_folder(const Arguments& arguments) {
+  if (!arguments.config.empty()) return absolute_path(arguments.config);
+  return below(absolute_path(arguments.root), "/etc/datum");
+}
+
+Result<std::string> state_folder(const Arguments& arguments) {
   if (!arguments.state.empty()) return absolute_path(arguments.state);
-  return below(absolute_path(arguments.root), "/var/lib/datum");
+  const auto files = os_linux::make_files();
+  DATUM_ASSIGN(const auto configuration, read_config(*files, config_folder(arguments)));
+  return below(absolute_path(arguments.root), configuration.state.value);
+}
+
+void fill_in(Arguments& arguments, const config::Configuration& configuration) {
+  if (arguments.host.empty() && configuration.host.value && arguments.manifest.empty())
+    arguments.host = *configuration.host.value;
+  if (arguments.fleet.empty() && arguments.manifest.empty() && configuration.source.value)
+    arguments.fleet = *configuration.source.value;
 }
 
 Result<Session> open_session(const Arguments& arguments) {
@@ -65,19 +79,19 @@ Result<Session> open_session(const Arguments& arguments) {
   auto root = session.files->open_root(session.root_path);
   if (!root) return fail(std::move(root).error().context("--root " + session.root_path));
   session.root = std::move(*root);
-  session.config_folder = arguments.config.empty() ? below(session.root_path, "/etc/datum")
-                                                   : absolute_path(arguments.config);
+  session.config_folder = config_folder(arguments);
   DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
   session.loop = uv::make_loop(pool_width());
-  session.state_folder = state_folder(arguments);
+  DATUM_ASSIGN(session.state_folder, state_folder(arguments));
   return session;
 }
 
-Result<config::Configuration> read_config(Session& session) {
-  auto folder = session.files->open_root(session.config_folder);
-  if (!folder && folder.error().code() == ErrorCode::not_found) return config::default_configuration(session.config_folder);
-  if (!folder) return fail(std::move(folder).error().context(session.config_folder));
-  return config::read_configuration(*session.files, *folder, session.config_folder, trusted_uid());
+Result<config::Configuration> read_config(os::Files& files, const std::string& path) {
+  auto folder = files.open_root(path);
+  if (!folder && folder.error().code() == ErrorCode::not_found)
+    return config::default_configuration(path);
+  if (!folder) return fail(std::move(folder).error().context(path));
+  return config::read_configuration(files, *folder, path, trusted_uid());
 }
 
 std::function<core::ModeTerms()> mode_terms(Session& session, std::optional<core::Mode> argument) {
@@ -85,7 +99,7 @@ std::function<core::ModeTerms()> mode_terms(Session& session, std::optional<core
     core::ModeTerms terms;
     terms.argument = argument;
     const auto now = session.loop->clock().wall_now();
-    const auto configuration = read_config(session);
+    const auto configuration = read_config(*session.files, session.config_folder);
     if (!configuration) {
       // What cannot be read can only weaken.
       terms.held = true;

@@ -26,11 +26,16 @@ struct Session {
   std::string config_folder;
   std::unique_ptr<os::Accounts> accounts;
 };
-// --state, or var/lib/datum under the root.
-[[nodiscard]] std::string state_folder(const Arguments& arguments);
-// agent.yaml; a missing one is the default. Anything wrong with it is an error that names all
-// faults.
-[[nodiscard]] Result<config::Configuration> read_config(Session& session);
+// --state; else what agent.yaml says; else var/lib/datum; the last two under the root.
+[[nodiscard]] Result<std::string> state_folder(const Arguments& arguments);
+// agent.yaml in `folder`; a missing one is the default. Anything wrong with it is an error that
+// names all faults.
+[[nodiscard]] Result<config::Configuration> read_config(os::Files& files,
+                                                        const std::string& folder);
+// --config, or etc/datum under the root.
+[[nodiscard]] std::string config_folder(const Arguments& arguments);
+// What agent.yaml gives where the command line is silent: the host's name, and a local fleet.
+void fill_in(Arguments& arguments, const config::Configuration& configuration);
 // Root must exist and be a folder; nothing is created.
 [[nodiscard]] Result<Session> open_session(const Arguments& arguments);
 

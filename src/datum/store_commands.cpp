@@ -24,13 +24,13 @@ WallNs now() {
   return {std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
 }
 
-std::string store_path(const Arguments& arguments) {
+Result<std::string> store_path(const Arguments& arguments) {
   if (!arguments.journal.empty()) return absolute_path(arguments.journal);
   return state_folder(arguments);
 }
 
 Result<std::unique_ptr<journal::Reader>> open_store_reader(const Arguments& arguments) {
-  const auto path = store_path(arguments);
+  DATUM_ASSIGN(const auto path, store_path(arguments));
   auto reader = history::open_reader(path);
   if (!reader && reader.error().code() == ErrorCode::not_found)
     return fail(ErrorCode::not_found,
@@ -56,7 +56,8 @@ Result<int> run_owned(const Arguments& arguments) {
   Arguments rooted = arguments;
   rooted.root = state.root;  // a store is bound to its root
   DATUM_ASSIGN(auto session, open_session(rooted));
-  DATUM_ASSIGN(auto key, engine::read_key_or_random(*session.files, store_path(arguments)));
+  DATUM_ASSIGN(const auto path, store_path(arguments));
+  DATUM_ASSIGN(auto key, engine::read_key_or_random(*session.files, path));
   const auto machine = make_machine(session, nullptr, std::move(key));
   const auto nothing = std::make_shared<const resource::Declared>(
       resource::make_declared(std::make_shared<const model::Manifest>()));
@@ -191,7 +192,7 @@ Result<journal::Verification> verify_path(const std::string& path) {
 }
 
 Result<int> run_verify(const Arguments& arguments) {
-  const auto path = store_path(arguments);
+  DATUM_ASSIGN(const auto path, store_path(arguments));
   auto verification = verify_path(path);
   if (!verification) return fail(std::move(verification).error().context(path));
   if (arguments.json) {

@@ -112,14 +112,19 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
 }
 
 bool Conductor::may_go_on(Running& running) {
-  if (stop_.stopped()) {
-    running.report.cut_short = stop_.reason();
+  const auto cut = [&running](core::Interruption cause, std::string reason) {
+    running.interruption = cause;
+    running.report.cut_short = std::move(reason);
     return false;
-  }
+  };
+  if (stop_.stopped()) return cut(core::Interruption::stop, stop_.reason());
+  const auto spent = loop_.clock().boot_now().ns - running.began.ns;
+  const auto limit = running.request.limit_ns;
+  if (limit != 0 && spent > limit)
+    return cut(core::Interruption::timeout, "the limit of a pass was reached");
   const auto mode = core::host_mode(running.request.read_terms());
   if (mode.mode == core::Mode::enforce) return true;
-  running.report.cut_short = "the mode is observe now: " + mode.reason;
-  return false;
+  return cut(core::Interruption::mode_lowered, "the mode is observe now: " + mode.reason);
 }
 
 loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32_t> ordinals) {
@@ -151,9 +156,13 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   DATUM_CO_TRY(co_await waiting);
 
   std::function<std::vector<core::ActionResult>()> act = [wave] { return wave->run(); };
+  const auto began = loop_.clock().boot_now();
   auto acting = loop::run_on<std::vector<core::ActionResult>>(loop_.pool(), std::move(act));
   core::RecordResults record;
   record.results = co_await acting;
+  // The actions of a wave run together: each took as long as the wave.
+  const auto spent = loop_.clock().boot_now().ns - began.ns;
+  for (auto& result : record.results) result.duration_ns = spent;
   record.plan = plan;
   record.manifest = running.request.manifest.get();
   record.now = loop_.clock().wall_now();
@@ -240,9 +249,23 @@ void Conductor::count_observed_only(const Running& running, core::FinishPass& fi
   }
 }
 
+Status Conductor::end_pass(Running& running) {
+  if (running.interruption)
+    return execute(running, core::InterruptPass{*running.interruption, running.report.cut_short});
+  core::FinishPass finish;
+  finish.observations = running.observations;
+  finish.now = loop_.clock().wall_now();
+  finish.mono = loop_.clock().boot_now();
+  finish.plan = running.plan_digest;
+  finish.planned = running.report.plan->counts;
+  count_observed_only(running, finish);
+  return execute(running, finish);
+}
+
 loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   Running running;
   running.request = std::move(request);
+  running.began = loop_.clock().boot_now();
   running.report.mode = core::host_mode(running.request.read_terms());
   running.looking.machine = machine_;
   running.looking.declared =
@@ -267,17 +290,10 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
     DATUM_CO_TRY(co_await waiting);
     co_return fail(std::move(why));
   }
-  core::FinishPass finish;
-  finish.observations = running.observations;
-  finish.now = loop_.clock().wall_now();
-  finish.mono = loop_.clock().boot_now();
-  finish.plan = running.plan_digest;
-  finish.planned = running.report.plan->counts;
-  count_observed_only(running, finish);
-  DATUM_CO_TRY(execute(running, finish));
+  DATUM_CO_TRY(end_pass(running));
   auto waiting = durable();
   DATUM_CO_TRY(co_await waiting);
-  running.report.status = core::compute_status(history.state(), {finish.now});
+  running.report.status = core::compute_status(history.state(), {loop_.clock().wall_now()});
   co_return std::move(running.report);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "datum/engine/pass.hpp"
@@ -17,6 +18,9 @@ struct Conductor::Running {
   Digest observations;                         // digest over all of them
   Digest plan_digest;                          // zero when the plan is empty
   std::vector<core::Phase> phases;
+  BootNs began;
+  // Why it ends before its plan does, where that is an interruption and not a fault.
+  std::optional<core::Interruption> interruption;
 };
 
 // Phases and messages of actions, as the events tell them.

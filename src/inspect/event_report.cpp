@@ -28,9 +28,7 @@ class JsonSink : public history::FieldSink {
     else
       named(name).value(text::format_rfc3339(value, text::Precision::milliseconds));
   }
-  void duration_ns(std::string_view name, std::int64_t value) override {
-    named(name).value(value);
-  }
+  void duration_ns(std::string_view name, std::int64_t value) override { named(name).value(value); }
   void digest(std::string_view name, const Digest& value) override {
     if (value.empty())
       named(name).null();
@@ -43,9 +41,7 @@ class JsonSink : public history::FieldSink {
   void end_group() override { json_.end_object(); }
 
  private:
-  text::JsonWriter& named(std::string_view name) {
-    return name.empty() ? json_ : json_.key(name);
-  }
+  text::JsonWriter& named(std::string_view name) { return name.empty() ? json_ : json_.key(name); }
   text::JsonWriter& json_;
 };
 

@@ -42,6 +42,8 @@ struct PassRequest {
   std::function<core::ModeTerms()> read_terms;
   std::vector<std::string> observe_globs;  // over references, from agent.yaml
   core::RemovalLimits limits;
+  std::int64_t limit_ns =
+      0;  // the pass ends at the next wave after this long, suspend counted; 0: none
   // Shown the plan before anything is applied; an error ends the pass there, nothing applied.
   std::function<Status(const std::vector<core::Observation>&, const core::Plan&)> approve;
   resource::CrashPoint crash_point;  // tests and the self-test only
@@ -85,6 +87,7 @@ class Conductor {
   [[nodiscard]] loop::Task<Status> durable();
   [[nodiscard]] Status execute(Running& running, const core::Command& command);
   [[nodiscard]] bool may_go_on(Running& running);
+  [[nodiscard]] Status end_pass(Running& running);
 
   loop::Loop& loop_;
   Store& store_;
