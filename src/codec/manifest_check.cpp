@@ -167,18 +167,22 @@ Status check_resource(const model::Resource& resource) {
   const bool notifies = !resource.restart_on.empty() || !resource.reload_on.empty();
   if (notifies && type.type != model::ResourceType::service)
     return wrong("only a Service is restarted or reloaded");
-  const auto target = model::derive_target(resource);
+  return {};
+}
+
+Status check_target(const model::Target& target) {
   if (target.name.empty()) return wrong("names no target");
-  if (target.family == model::TargetFamily::path)
-    DATUM_TRY(as_corrupt(model::check_path(target.name)));
   return as_corrupt(model::check_target(target));
 }
 
 Status check_graph(const model::Manifest& manifest) {
-  std::unordered_set<model::Target, model::TargetHash> targets;
-  targets.reserve(manifest.resources.size());
+  // By pointer: the targets stay where they are while this runs.
+  const auto hash = [](const model::Target* each) { return model::TargetHash{}(*each); };
+  const auto equal = [](const model::Target* a, const model::Target* b) { return *a == *b; };
+  std::unordered_set<const model::Target*, decltype(hash), decltype(equal)> targets(
+      manifest.resources.size(), hash, equal);
   for (const auto& resource : manifest.resources)
-    if (!targets.insert(resource->target).second)
+    if (!targets.insert(&resource->target).second)
       return wrong(resource->target.text() + " is the target of two resources");
 
   DATUM_ASSIGN(auto graph, read_graph(manifest));

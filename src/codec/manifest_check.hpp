@@ -12,8 +12,10 @@ namespace datum::codec {
 // the first): numbers ascend.
 [[nodiscard]] Status check_field(const model::TypeDescriptor& type, model::Field last,
                                  const model::FieldValue& field);
-// All of a resource, its fields already checked one by one; before `finish_resource`.
+// The rest of a resource, its fields already checked one by one; before `finish_resource`.
 [[nodiscard]] Status check_resource(const model::Resource& resource);
+// What `finish_resource` derived. (A path is one of the fields, so it is already checked.)
+[[nodiscard]] Status check_target(const model::Target& target);
 // A finished manifest: the parts that concern several resources.
 [[nodiscard]] Status check_graph(const model::Manifest& manifest);
 

@@ -26,8 +26,8 @@ Result<Digest> read_digest(capnp::Data::Reader stored) {
   return digest;
 }
 
-Result<model::Content> read_content(schema::Content::Reader from) {
-  model::Content content;
+// Both fill in place: values are large, and moving them costs more than reading them.
+Status read_content(schema::Content::Reader from, model::Content& content) {
   content.secret = owned(from.getSecret());
   if (content.secret.empty() || from.hasDigest()) {
     DATUM_ASSIGN(content.digest, read_digest(from.getDigest()));
@@ -36,26 +36,27 @@ Result<model::Content> read_content(schema::Content::Reader from) {
   content.bytes = owned(from.getBytes());
   content.has_bytes = content.secret.empty() && content.size <= model::kInlineContent;
   content.has_secrets = from.getHasSecrets();
-  return content;
+  return {};
 }
 
-Result<model::Value> read_value(schema::FieldValue::Reader from) {
+Status read_value(schema::FieldValue::Reader from, model::Value& value) {
   switch (from.which()) {
     case schema::FieldValue::TEXT:
-      return owned(from.getText());
+      value.emplace<std::string>(owned(from.getText()));
+      return {};
     case schema::FieldValue::INTEGER:
-      return model::Value(std::int64_t{from.getInteger()});
+      value.emplace<std::int64_t>(from.getInteger());
+      return {};
     case schema::FieldValue::BOOLEAN:
-      return model::Value(from.getBoolean());
+      value.emplace<bool>(from.getBoolean());
+      return {};
     case schema::FieldValue::LIST: {
-      std::vector<std::string> list;
+      auto& list = value.emplace<std::vector<std::string>>();
       for (const auto each : from.getList()) list.push_back(owned(each));
-      return list;
+      return {};
     }
-    case schema::FieldValue::CONTENT: {
-      DATUM_ASSIGN(auto content, read_content(from.getContent()));
-      return content;
-    }
+    case schema::FieldValue::CONTENT:
+      return read_content(from.getContent(), value.emplace<model::Content>());
   }
   return fail(ErrorCode::corrupt, "a value of no known form");
 }
@@ -104,6 +105,8 @@ class ManifestDecoder {
     if (auto status = read_body(from, *resource); !status)
       return fail(std::move(status).error().context(resource->reference.text()));
     model::finish_resource(*resource);
+    if (auto status = check_target(resource->target); !status)
+      return fail(std::move(status).error().context(resource->reference.text()));
     return resource;
   }
 
@@ -116,9 +119,10 @@ class ManifestDecoder {
     resource.fields.reserve(fields.size());
     for (const auto each : fields) {
       const auto number = static_cast<model::Field>(each.getField());
-      DATUM_ASSIGN(auto value, read_value(each));
-      resource.fields.push_back({number, std::move(value)});
-      DATUM_TRY(check_field(type, last, resource.fields.back()));
+      auto& field = resource.fields.emplace_back();
+      field.field = number;
+      DATUM_TRY(read_value(each, field.value));
+      DATUM_TRY(check_field(type, last, field));
       last = number;
     }
     DATUM_TRY(read_references(from.getRequirements(), resource.requirements));

@@ -168,16 +168,21 @@ Result<Index> read_index(ByteView bytes, const Header& header) {
   return index;
 }
 
+// What the manifest names is in the index with that size, and nothing else is.
 Status check_contents(const model::Manifest& manifest, const Index& index) {
-  auto named = named_contents(manifest);
-  if (!named) return fail(ErrorCode::corrupt, named.error().message());
-  if (named->size() != index.size())
-    return fail(ErrorCode::corrupt, "other contents than the manifest names");
-  for (const auto& [digest, content] : *named) {
-    const auto* entry = find_entry(index, digest);
+  std::vector<bool> named(index.size());
+  std::size_t count = 0;
+  DATUM_TRY(visit_contents(manifest, [&](const model::Content& content) -> Status {
+    if (!is_named(content)) return {};
+    const auto* entry = find_entry(index, content.digest);
     if (entry == nullptr || entry->bytes.size() != content.size)
-      return fail(ErrorCode::corrupt, "content " + digest.hex() + " is missing");
-  }
+      return fail(ErrorCode::corrupt, "content " + content.digest.hex() + " is missing");
+    const auto place = static_cast<std::size_t>(entry - index.data());
+    if (!named[place]) ++count;
+    named[place] = true;
+    return {};
+  }));
+  if (count != index.size()) return fail(ErrorCode::corrupt, "contents that no resource names");
   return {};
 }
 

@@ -364,3 +364,40 @@ TEST_CASE("codec: a manifest whose digest is not that of its resources is corrup
   REQUIRE_FALSE(back);
   CHECK(back.error().code() == ErrorCode::corrupt);
 }
+
+TEST_CASE("codec: contents that no resource names, or of another size, make a file corrupt") {
+  // A file put together by hand from two that are sound: the header's digest is made to fit.
+  FixedContents contents;
+  model::Manifest with;
+  with.host = "host";
+  with.resources.push_back(make_file("a", "/a", contents.add(std::string(500, 'a'))));
+  REQUIRE(model::finish_manifest(with));
+  model::Manifest without;
+  without.host = "host";
+  REQUIRE(model::finish_manifest(without));
+  const auto donor = written(with, contents);
+  const auto part = codec::encode_manifest(without, contents);
+  REQUIRE(part);
+
+  const auto assemble = [&](const Bytes& body, std::uint64_t offset, std::uint64_t size) {
+    Bytes file(donor.begin(), donor.begin() + 96);
+    store_le<std::uint64_t>(file.data() + 16, body.size());
+    store_le<std::uint64_t>(file.data() + 32, size);
+    file.insert(file.end(), body.begin(), body.end());
+    const auto entry = donor.end() - 500 - 48;
+    file.insert(file.end(), entry, entry + 48);
+    store_le(file.data() + 96 + body.size() + 32, offset);
+    store_le(file.data() + 96 + body.size() + 40, size);
+    Bytes hashed(file.begin(), file.begin() + 40);
+    hashed.insert(hashed.end(), file.begin() + 96, file.end());
+    const auto digest = model::content_digest(hashed);
+    std::copy(digest.view().begin(), digest.view().end(), file.begin() + 40);
+    file.insert(file.end(), donor.end() - 500, donor.end() - 500 + static_cast<long>(size));
+    return file;
+  };
+  const Bytes own(donor.begin() + 96, donor.end() - 500 - 48);
+  CHECK(assemble(own, 96 + own.size() + 48, 500) == donor);
+  CHECK(code_of(assemble(*part, 96 + part->size() + 48, 500)) == ErrorCode::corrupt);
+  CHECK(code_of(assemble(own, 96 + own.size() + 48, 499)) == ErrorCode::corrupt);
+  CHECK(code_of(assemble(own, 96 + own.size() + 47, 500)) == ErrorCode::corrupt);
+}
