@@ -17,9 +17,16 @@ Status make_folder(const std::string& path) {
     return fail(ErrorCode::invalid_argument, "'" + path + "' is not an absolute folder");
   for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const auto part = path.substr(0, end);
-    if (::mkdir(part.c_str(), 0700) == 0) {
-      // umask may have taken bits from the owner.
-      if (::chmod(part.c_str(), 0700) != 0) return fail(error_from_errno(errno, "chmod " + part));
+    struct stat info {};
+    if (::stat(part.c_str(), &info) == 0) {
+      if (end == std::string::npos) return {};
+      continue;
+    }
+    const bool is_own = end == std::string::npos || path.find('/', end + 1) == std::string::npos;
+    const mode_t mode = is_own ? 0700 : 0755;
+    if (::mkdir(part.c_str(), mode) == 0) {
+      // umask may have taken bits.
+      if (::chmod(part.c_str(), mode) != 0) return fail(error_from_errno(errno, "chmod " + part));
       DATUM_ASSIGN(const PathParts parts, split_path(part));
       DATUM_ASSIGN(const Fd parent, open_folder(parts.folder));
       DATUM_TRY(sync_fd(parent.get(), parts.folder));

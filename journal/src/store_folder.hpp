@@ -19,7 +19,8 @@ inline constexpr const char* kWriterLockName = "writer.lock";
 inline constexpr const char* kCleanName = "clean";
 inline constexpr const char* kCreatingName = "creating";
 
-// Makes the folder and what is missing above it, each 0700, each parent synced.
+// Makes the folder and what is missing above it, each parent synced. The folder and the one that
+// holds it are 0700; folders above them are the machine's (/var, /var/lib): 0755.
 [[nodiscard]] Status make_folder(const std::string& path);
 
 // `refused` unless `folder` is the caller's and 0700, and data.mdb (if there) a regular file, 0600.

@@ -71,18 +71,21 @@ int in_child(Body&& body) {
 
 }  // namespace
 
-TEST_CASE("journal: a missing store is made with all its folders, each for the owner only") {
+TEST_CASE("journal: a missing store is for the owner only, and folders above it are for everybody") {
   Scratch scratch;
   const auto folder = scratch.path("a/b/store");
   const auto old = ::umask(0277);
   auto log = open_log(folder, options_for(OpenMode::create_or_open));
   ::umask(old);
   REQUIRE(log);
-  for (const auto* const name : {"a", "a/b", "a/b/store"}) {
+  const auto mode_of = [&scratch](const char* name) {
     struct stat info {};
     REQUIRE(::stat(scratch.path(name).c_str(), &info) == 0);
-    CHECK((info.st_mode & 07777) == 0700);
-  }
+    return info.st_mode & 07777;
+  };
+  CHECK(mode_of("a") == 0755);
+  CHECK(mode_of("a/b") == 0700);
+  CHECK(mode_of("a/b/store") == 0700);
   CHECK_FALSE(std::filesystem::exists(folder + "/creating"));
   CHECK_FALSE(std::filesystem::exists(folder + "/clean"));
   REQUIRE((*log)->close());
