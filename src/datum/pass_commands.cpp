@@ -113,7 +113,7 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
   const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
   if (arguments.json) {
     print(shows_plan ? inspect::plan_json(*report.plan, report.outcomes)
-                     : inspect::drift_json(report.observations));
+                     : inspect::drift_json(report.observations, arguments.all));
     print(inspect::pass_json(line));
     return;
   }

@@ -22,17 +22,25 @@ struct Group {
   std::vector<const core::Observation*> members;
 };
 
+// The obstacle and what there is to say about it; without one, what a correction brings with it.
+std::string obstacle_line(const core::Observation& observation) {
+  if (observation.obstacle == core::Obstacle::none) return observation.obstacle_detail;
+  auto words = std::string(core::to_string(observation.obstacle));
+  if (!observation.obstacle_detail.empty()) words += ": " + observation.obstacle_detail;
+  return words;
+}
+
+bool is_told(const core::Observation& observation, bool all) {
+  return all || observation.condition != core::Condition::converged;
+}
+
 std::string reason_lines(const core::Observation& observation, std::size_t width) {
   std::string text = drift_lines(observation.drifts, 6, width);
   const auto line = [&](const std::string& words) {
     text += text::fit("      " + text::escape(words), std::max<std::size_t>(width, 40)) + "\n";
   };
   if (!observation.reason.empty()) line(observation.reason);
-  if (observation.obstacle != core::Obstacle::none) {
-    auto words = std::string(core::to_string(observation.obstacle));
-    if (!observation.obstacle_detail.empty()) words += ": " + observation.obstacle_detail;
-    line(words);
-  }
+  if (const auto words = obstacle_line(observation); !words.empty()) line(words);
   for (const auto& entry : observation.purge)
     line((entry.is_drift ? "not declared: " : "not declared (kept): ") + entry.name +
          (entry.reason.empty() ? "" : ", " + entry.reason));
@@ -66,7 +74,7 @@ std::string drift_text(std::span<const core::Observation> observations, const St
   std::map<std::string, Group> groups;
   std::size_t reference_width = 0;
   for (const auto& observation : observations) {
-    if (observation.condition == core::Condition::converged) continue;
+    if (!is_told(observation, !style.fold)) continue;
     groups[shape_of(observation)].members.push_back(&observation);
   }
   const auto is_folded = [&style](const Group& group) {
@@ -79,7 +87,7 @@ std::string drift_text(std::span<const core::Observation> observations, const St
   reference_width = std::min<std::size_t>(reference_width, 40);
   std::string text;
   for (const auto& observation : observations) {
-    if (observation.condition == core::Condition::converged) continue;
+    if (!is_told(observation, !style.fold)) continue;
     const auto& group = groups.at(shape_of(observation));
     if (!is_folded(group))
       text += single_text(observation, reference_width, style);
@@ -89,10 +97,10 @@ std::string drift_text(std::span<const core::Observation> observations, const St
   return text;
 }
 
-std::string drift_json(std::span<const core::Observation> observations) {
+std::string drift_json(std::span<const core::Observation> observations, bool all) {
   std::string lines;
   for (const auto& observation : observations) {
-    if (observation.condition == core::Condition::converged) continue;
+    if (!is_told(observation, all)) continue;
     text::JsonWriter json;
     json.begin_object()
         .member("reference", observation.reference.text())
@@ -105,6 +113,7 @@ std::string drift_json(std::span<const core::Observation> observations) {
         .member("obstacle", observation.obstacle == core::Obstacle::none
                                 ? std::string_view()
                                 : core::to_string(observation.obstacle))
+        .member("detail", observation.obstacle_detail)
         .member("missingParent", observation.missing_parent)
         .key("notDeclared")
         .begin_array();

@@ -23,12 +23,13 @@ struct Style {
 // A run shorter than this is never folded.
 inline constexpr std::size_t kFoldFrom = 20;
 
-// Every resource that is not converged, with its differing fields. Empty text: nothing to tell.
+// Every resource that is not converged, with its differing fields; unfolded, the converged ones
+// too. Empty text: nothing to tell.
 [[nodiscard]] std::string drift_text(std::span<const core::Observation> observations,
                                      const Style& style);
 // {"reference", "target", "condition", "found", "drifts": [{"field", "desired", "observed"}],
-// "reason"}, one object a line.
-[[nodiscard]] std::string drift_json(std::span<const core::Observation> observations);
+// "reason", "obstacle", "detail", …}, one object a line; converged ones only with `all`.
+[[nodiscard]] std::string drift_json(std::span<const core::Observation> observations, bool all);
 
 // The plan: removals and privilege changes first, then the rest in order of execution; what will be
 // refused or blocked and why; notifications; a summary line that ends with restarts and removals.
