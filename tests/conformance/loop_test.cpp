@@ -166,18 +166,27 @@ LOOP_TEST("every job of the pool runs and is reported once, on the loop's thread
 }
 
 LOOP_TEST("what a job owns is gone before its end is reported") {
+  // So large that destroying it takes longer than waking a loop.
+  struct Owned {
+    std::atomic<bool>& gone;
+    std::vector<std::unique_ptr<int>> parts;
+    explicit Owned(std::atomic<bool>& flag) : gone(flag), parts(200'000) {
+      for (auto& part : parts) part = std::make_unique<int>(1);
+    }
+    ~Owned() {
+      parts.clear();
+      gone = true;
+    }
+  };
   TestType t;
-  auto owned = std::make_shared<int>(1);
-  const std::weak_ptr<int> watch = owned;
-  bool reported = false;
-  t.loop().pool().submit([owned] { static_cast<void>(*owned); },
-                         [&] {
-                           CHECK(watch.expired());
-                           reported = true;
-                         });
+  std::atomic<bool> gone{false};
+  bool gone_at_end = false;
+  auto owned = std::make_shared<Owned>(gone);
+  t.loop().pool().submit([owned] { static_cast<void>(owned->parts.size()); },
+                         [&] { gone_at_end = gone; });
   owned.reset();
   t.loop().run();
-  CHECK(reported);
+  CHECK(gone_at_end);
 }
 
 LOOP_TEST("a serial worker runs its jobs one after the other and reports in that order") {

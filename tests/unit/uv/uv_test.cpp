@@ -126,12 +126,15 @@ TEST_CASE("uv: a child leads a session of its own") {
 TEST_CASE(
     "uv: past its limit a child is killed with all of its session, other process groups too") {
   Pipe pipe;
-  auto options = shell("set -m; sleep 100000 & sleep 100000 & wait");
+  auto options = shell("set -m; sleep 100000 & echo started; wait");
+  options.argv[0] =
+      "/bin/bash";  // gives background jobs groups of their own without a terminal, too
   options.lock_descriptor = pipe.ends[1];
   options.timeout_ns = kNsPerSecond;
   const auto result = run_child(options);
   CHECK(result.timed_out);
   CHECK(result.signal == SIGKILL);
+  CHECK(result.output == "started\n");
   CHECK(pipe.all_writers_end());
   CHECK(has_no_children());
 }
