@@ -28,11 +28,11 @@ Bytes encode_state(const core::State& state) {
 
 Result<core::State> decode_state(ByteView bytes) {
   return read_message<schema::Checkpoint>(
-      bytes, kWhat, [](schema::Checkpoint::Reader root) -> Result<core::State> {
+      bytes, kWhat, [](schema::Checkpoint::Reader root, std::size_t words) -> Result<core::State> {
         if (root.getFormat() != kFormat)
           return fail(ErrorCode::unsupported_version,
                       "checkpoint: format " + std::to_string(root.getFormat()));
-        return decode_fields<core::State>(root.getState(), kWhat);
+        return decode_fields<core::State>(root.getState(), words, kWhat);
       });
 }
 

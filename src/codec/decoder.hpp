@@ -12,13 +12,26 @@
 
 namespace datum::codec {
 
-// What was wrong first: names of constant life, empty if nothing was.
+// What was wrong first: names of constant life, empty if nothing was; and how many elements may
+// still come. Each struct in a list was written with at least a word, but the library also takes a
+// list of bytes for one of structs, and would make a large value of every byte.
 struct Problem {
   std::string_view field;
   std::string_view what;
+  std::size_t elements_left = 0;
 
   void note(std::string_view name, std::string_view is) {
-    if (what.empty()) *this = {name, is};
+    if (!what.empty()) return;
+    field = name;
+    what = is;
+  }
+  [[nodiscard]] bool take(std::string_view name, std::size_t elements) {
+    if (elements <= elements_left) {
+      elements_left -= elements;
+      return true;
+    }
+    note(name, "more elements than it has room for");
+    return false;
   }
   [[nodiscard]] bool any() const { return !what.empty(); }
 };
@@ -36,10 +49,14 @@ class Decoder {
       structure(at(Do<Access::get>{}, at_), value);
     } else if constexpr (IsList<T>) {
       const auto list = at(Do<Access::get>{}, at_);
+      if constexpr (IsStruct<typename T::value_type>)
+        if (!problem_.take(name, list.size())) return;
       value.resize(list.size());
       for (unsigned i = 0; i < list.size(); ++i) element(name, list[i], value[i]);
     } else if constexpr (IsMap<T>) {
-      for (const auto entry : at(Do<Access::get>{}, at_)) add_entry(name, entry, value);
+      const auto list = at(Do<Access::get>{}, at_);
+      if (!problem_.take(name, list.size())) return;
+      for (const auto entry : list) add_entry(name, entry, value);
     } else {
       leaf(name, at(Do<Access::get>{}, at_), value);
     }
@@ -109,10 +126,12 @@ class Decoder {
   Problem& problem_;
 };
 
-// Reads a whole struct into a T. `corrupt`, naming the field, unless all of it fits.
+// Reads a whole struct of a message of so many words into a T. `corrupt`, naming the field, unless
+// all of it fits.
 template <class T, class Reader>
-[[nodiscard]] Result<T> decode_fields(Reader at, std::string_view what) {
+[[nodiscard]] Result<T> decode_fields(Reader at, std::size_t words, std::string_view what) {
   Problem problem;
+  problem.elements_left = words;
   T value;
   Decoder<Reader> decoder(at, problem);
   Fields<T>::visit(decoder, value);

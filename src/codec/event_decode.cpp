@@ -11,11 +11,12 @@ namespace {
 template <class T>
 Result<core::Event> read_as(ByteView payload) {
   return read_message<schema::Event>(
-      payload, Slot<T>::kName, [](schema::Event::Reader root) -> Result<core::Event> {
+      payload, Slot<T>::kName,
+      [](schema::Event::Reader root, std::size_t words) -> Result<core::Event> {
         if (!Slot<T>::kAt(Do<Access::is>{}, root))
           return fail(ErrorCode::corrupt, std::string(Slot<T>::kName) + ": another event inside");
-        DATUM_ASSIGN(auto event,
-                     decode_fields<T>(Slot<T>::kAt(Do<Access::get>{}, root), Slot<T>::kName));
+        DATUM_ASSIGN(auto event, decode_fields<T>(Slot<T>::kAt(Do<Access::get>{}, root), words,
+                                                  Slot<T>::kName));
         return core::Event(std::move(event));
       });
 }

@@ -63,6 +63,8 @@ Status read_value(schema::FieldValue::Reader from, model::Value& value) {
 
 class ManifestDecoder {
  public:
+  explicit ManifestDecoder(std::size_t words) : elements_left_(words) {}
+
   Result<model::ManifestPtr> read(schema::Manifest::Reader root) {
     auto manifest = std::make_shared<model::Manifest>();
     manifest->host = owned(root.getHost());
@@ -72,6 +74,7 @@ class ManifestDecoder {
     DATUM_ASSIGN(const auto stated, read_digest(root.getDigest()));
     DATUM_TRY(read_names(root.getNames()));
     const auto resources = root.getResources();
+    DATUM_TRY(take(resources.size()));
     manifest->resources.reserve(resources.size());
     for (const auto each : resources) {
       DATUM_ASSIGN(auto resource, read_resource(each));
@@ -101,7 +104,8 @@ class ManifestDecoder {
 
   Result<std::shared_ptr<const model::Resource>> read_resource(schema::Resource::Reader from) {
     auto resource = std::make_shared<model::Resource>();
-    DATUM_ASSIGN(resource->reference, decode_fields<model::Reference>(from.getReference(), kWhat));
+    DATUM_ASSIGN(resource->reference,
+                 decode_fields<model::Reference>(from.getReference(), 0, kWhat));
     if (auto status = read_body(from, *resource); !status)
       return fail(std::move(status).error().context(resource->reference.text()));
     model::finish_resource(*resource);
@@ -116,6 +120,7 @@ class ManifestDecoder {
     const auto& type = model::describe(resource.reference.type);
     auto last = model::Field{};
     const auto fields = from.getFields();
+    DATUM_TRY(take(fields.size()));
     resource.fields.reserve(fields.size());
     for (const auto each : fields) {
       const auto number = static_cast<model::Field>(each.getField());
@@ -129,6 +134,7 @@ class ManifestDecoder {
     DATUM_TRY(read_references(from.getRestartOn(), resource.restart_on));
     DATUM_TRY(read_references(from.getReloadOn(), resource.reload_on));
     const auto origins = from.getOrigins();
+    DATUM_TRY(take(origins.size()));
     resource.origins.reserve(origins.size());
     for (const auto each : origins) {
       if (each.getFile() >= names_.size() || each.getLayer() >= names_.size())
@@ -138,26 +144,37 @@ class ManifestDecoder {
     return check_resource(resource);
   }
 
-  static Status read_references(capnp::List<schema::Reference>::Reader stored,
-                                std::vector<model::Reference>& list) {
+  Status read_references(capnp::List<schema::Reference>::Reader stored,
+                         std::vector<model::Reference>& list) {
+    DATUM_TRY(take(stored.size()));
     list.reserve(stored.size());
     for (const auto each : stored) {
-      DATUM_ASSIGN(auto reference, decode_fields<model::Reference>(each, kWhat));
+      DATUM_ASSIGN(auto reference, decode_fields<model::Reference>(each, 0, kWhat));
       list.push_back(std::move(reference));
     }
     return {};
   }
 
+  // As in decoder.hpp: what was written as structs takes a word each.
+  Status take(std::size_t elements) {
+    if (elements > elements_left_)
+      return fail(ErrorCode::corrupt, "more elements than there is room for");
+    elements_left_ -= elements;
+    return {};
+  }
+
   std::vector<std::string> names_;
   std::size_t origin_bytes_ = 0;
+  std::size_t elements_left_;
 };
 
 }  // namespace
 
 Result<model::ManifestPtr> decode_manifest(ByteView bytes) {
   return read_message<schema::Manifest>(
-      bytes, kWhat, [](schema::Manifest::Reader root) -> Result<model::ManifestPtr> {
-        auto manifest = ManifestDecoder().read(root);
+      bytes, kWhat,
+      [](schema::Manifest::Reader root, std::size_t words) -> Result<model::ManifestPtr> {
+        auto manifest = ManifestDecoder(words).read(root);
         if (!manifest) return fail(std::move(manifest).error().context(kWhat));
         return manifest;
       });

@@ -65,12 +65,12 @@ void build_message(Bytes& out, const Fill& fill) {
 [[nodiscard]] Result<std::span<const capnp::word>> open_frame(ByteView bytes,
                                                               std::vector<std::uint64_t>& copy);
 
-// Calls `read(root)`, which returns a Result, over a flat message. Nothing can be read that is not
-// in the bytes, and nothing twice: the limit of traversal is their size. `what` begins the message
-// of an error.
+// Calls `read(root, words)`, which returns a Result, over a flat message of so many words. Nothing
+// can be read that is not in the bytes, and nothing twice: the limit of traversal is their size.
+// `what` begins the message of an error.
 template <class Root, class Read>
 auto read_message(ByteView bytes, std::string_view what, const Read& read)
-    -> decltype(read(std::declval<typename Root::Reader>())) {
+    -> decltype(read(std::declval<typename Root::Reader>(), std::size_t{})) {
   std::vector<std::uint64_t> copy;
   auto words = open_frame(bytes, copy);
   if (!words) return fail(std::move(words).error().context(what));
@@ -80,7 +80,7 @@ auto read_message(ByteView bytes, std::string_view what, const Read& read)
   const kj::ArrayPtr<const capnp::word> segment(words->data(), words->size());
   try {
     capnp::SegmentArrayMessageReader reader(kj::arrayPtr(&segment, 1), options);
-    return read(reader.getRoot<Root>());
+    return read(reader.getRoot<Root>(), words->size());
   } catch (const kj::Exception& exception) {
     return fail(ErrorCode::corrupt, std::string(what) + ": " + exception.getDescription().cStr());
   }

@@ -41,12 +41,12 @@ Bytes encode_plan(const core::Plan& plan) {
 
 Result<core::Plan> decode_plan(ByteView bytes) {
   return read_message<schema::PlanDocument>(
-      bytes, kWhat, [](schema::PlanDocument::Reader root) -> Result<core::Plan> {
+      bytes, kWhat, [](schema::PlanDocument::Reader root, std::size_t words) -> Result<core::Plan> {
         if (root.getFormat() != kFormat)
           return fail(
               root.getFormat() > kFormat ? ErrorCode::unsupported_version : ErrorCode::corrupt,
               "plan: format " + std::to_string(root.getFormat()));
-        DATUM_ASSIGN(auto plan, decode_fields<core::Plan>(root.getPlan(), kWhat));
+        DATUM_ASSIGN(auto plan, decode_fields<core::Plan>(root.getPlan(), words, kWhat));
         DATUM_TRY(check_order(plan));
         return plan;
       });

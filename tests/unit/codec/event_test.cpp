@@ -208,3 +208,19 @@ TEST_CASE("codec: one part that is reached twice is corrupt, so reading cannot g
   CHECK(code_of(codec::decode_event(number(core::EventKind::rolled_back), bytes)) ==
         ErrorCode::corrupt);
 }
+
+TEST_CASE("codec: a list of bytes is not taken for a list of structs") {
+  // `drifts` of 400 bytes as 400 drifts would be 400 times 96 bytes of memory.
+  auto bytes = codec::encode_event(observed_with(10));
+  bool changed = false;
+  for (std::size_t i = 8; i < bytes.size(); i += 8) {
+    // The pointer to a list of structs (element size 7), 10 elements of 3 words.
+    if (load_le<std::uint32_t>(bytes.data() + i + 4) != (30U << 3 | 7)) continue;
+    store_le<std::uint32_t>(bytes.data() + i + 4, 240U << 3 | 2);
+    changed = true;
+  }
+  REQUIRE(changed);
+  const auto back = codec::decode_event(number(core::EventKind::resource_observed), bytes);
+  CHECK(code_of(back) == ErrorCode::corrupt);
+  CHECK(back.error().message().find("drifts") != std::string::npos);
+}
