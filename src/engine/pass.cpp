@@ -24,6 +24,15 @@ Status Conductor::execute(Running& running, const core::Command& command) {
   return {};
 }
 
+// An identical failure is recorded as a reference to the first; the report tells it in full again.
+void Conductor::tell_failure(Running& running, std::uint32_t ordinal, const std::string& message,
+                             const std::string& output) {
+  auto& outcome = running.report.outcomes[ordinal];
+  if (outcome.phase != core::Phase::failed || !outcome.message.empty()) return;
+  outcome.message = message;
+  outcome.output = output;
+}
+
 loop::Task<Status> Conductor::durable() {
   auto& history = *store_.history;
   std::function<void(std::function<void(Status)>)> begin =
@@ -166,7 +175,10 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   record.plan = plan;
   record.manifest = running.request.manifest.get();
   record.now = loop_.clock().wall_now();
-  co_return execute(running, record);
+  DATUM_CO_TRY(execute(running, record));
+  for (const auto& result : record.results)
+    if (result.error) tell_failure(running, result.ordinal, result.error->message(), result.output);
+  co_return Status{};
 }
 
 static std::vector<Digest> failure_digests(const core::Plan& plan) {
@@ -208,6 +220,8 @@ loop::Task<Status> Conductor::apply(Running& running) {
   const auto& plan = running.report.plan;
   const auto* manifest = running.request.manifest.get();
   DATUM_CO_TRY(execute(running, core::RecordRefusals{plan, failure_digests(*plan)}));
+  for (const auto& action : plan->actions)
+    tell_failure(running, action.ordinal, action.refusal, {});
   if (!may_go_on(running)) co_return Status{};
   DATUM_CO_TRY(
       execute(running, core::RecordOwnership{plan, manifest, running.report.observations}));

@@ -87,6 +87,8 @@ class Conductor {
   [[nodiscard]] loop::Task<Status> durable();
   [[nodiscard]] Status execute(Running& running, const core::Command& command);
   [[nodiscard]] bool may_go_on(Running& running);
+  static void tell_failure(Running& running, std::uint32_t ordinal, const std::string& message,
+                           const std::string& output);
   [[nodiscard]] Status end_pass(Running& running);
 
   loop::Loop& loop_;
