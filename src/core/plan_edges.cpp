@@ -153,14 +153,13 @@ void check_parents(Planning& planning) {
 }
 
 void block_on_observed(Planning& planning) {
-  const auto observed = [&](Node node) { return planning.drafts[node].action.observe_only; };
   for (auto& draft : planning.drafts) {
     if (draft.action.observe_only || !is_mutating(draft.action.kind)) continue;
-    for (auto* edges : {&draft.strong, &draft.weak}) {
-      for (const auto node : *edges)
-        if (observed(node)) add_blocker(draft.action, planning.drafts[node].action.reference);
-      std::erase_if(*edges, observed);
-    }
+    for (const auto* edges : {&draft.strong, &draft.weak})
+      for (const auto node : *edges) {
+        const auto& before = planning.drafts[node].action;
+        if (before.observe_only) add_blocker(draft.action, before.reference);
+      }
   }
 }
 

@@ -96,10 +96,16 @@ class Order {
 
 }  // namespace
 
+// What waits for an action that is only observed is blocked on it and comes after it, but does not
+// wait for its success, which never comes.
 std::vector<Action> order_actions(Planning& planning) {
   const auto order = Order(planning.drafts).run();
   std::vector<std::uint32_t> ordinal(order.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) ordinal[order[i]] = i;
+  std::vector<bool> observed(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    ordinal[order[i]] = i;
+    observed[order[i]] = planning.drafts[order[i]].action.observe_only;
+  }
   std::vector<Action> actions;
   actions.reserve(order.size());
   for (const auto node : order) {
@@ -108,7 +114,8 @@ std::vector<Action> order_actions(Planning& planning) {
     action.ordinal = ordinal[node];
     for (const auto* edges : {&draft.strong, &draft.weak})
       for (const auto before : *edges)
-        if (ordinal[before] < action.ordinal) action.after.push_back(ordinal[before]);
+        if (ordinal[before] < action.ordinal && (!observed[before] || action.observe_only))
+          action.after.push_back(ordinal[before]);
     std::sort(action.after.begin(), action.after.end());
     action.after.erase(std::unique(action.after.begin(), action.after.end()), action.after.end());
     actions.push_back(std::move(action));
