@@ -282,9 +282,9 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   running.began = loop_.clock().boot_now();
   running.report.mode = core::host_mode(running.request.read_terms());
   running.looking.machine = machine_;
-  running.looking.declared =
-      std::make_shared<const resource::Declared>(resource::make_declared(running.request.manifest));
   auto& history = *store_.history;
+  running.looking.declared = std::make_shared<const resource::Declared>(
+      resource::make_declared(running.request.manifest, history.state().owned));
 
   DATUM_CO_TRY(execute(running, start_command(running.request, running.report.mode)));
   running.report.pass = history.state().pass->id;
