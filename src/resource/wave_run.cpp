@@ -90,7 +90,7 @@ Status WaveRun::locate(Work& work) {
   DATUM_ASSIGN(work.before, sight_.find(work.where));
   if (sight_.is_own(work.where, work.before))
     return fail(ErrorCode::refused, "it belongs to Datum itself; not touched");
-  DATUM_ASSIGN(auto change, find_change(sight_, work));
+  auto change = find_change(work, work.before);
   if (change) work.skipped = std::move(*change);
   return {};
 }
@@ -129,7 +129,8 @@ void WaveRun::commit_all() {
 }
 
 Status WaveRun::commit_checked(Work& work) {
-  DATUM_ASSIGN(auto change, find_change(sight_, work));
+  DATUM_ASSIGN(const auto now, sight_.find(work.where));
+  auto change = find_change(work, now);
   if (change) {
     work.skipped = std::move(*change);
     return {};

@@ -44,16 +44,14 @@ void discard(Bench& bench, Work& work) {
   work.staged = false;
 }
 
-Result<std::optional<std::string>> find_change(const Sight& sight, const Work& work) {
-  using Change = std::optional<std::string>;
-  DATUM_ASSIGN(const auto now, sight.find(work.where));
+std::optional<std::string> find_change(const Work& work, const std::optional<os::FileStat>& now) {
   const auto expected = work.action->found;
-  if (!now && expected == core::Found::absent) return Change();
-  if (!now) return Change("it is gone since it was observed");
+  if (!now && expected == core::Found::absent) return std::nullopt;
+  if (!now) return "it is gone since it was observed";
   if (expected == core::Found::absent)
-    return Change("a " + std::string(to_string(now->type)) + " is there since it was observed");
-  if (is_same_object(*now, expected, work.action->identity)) return Change();
-  return Change("it was changed since it was observed");
+    return "a " + std::string(to_string(now->type)) + " is there since it was observed";
+  if (is_same_object(*now, expected, work.action->identity)) return std::nullopt;
+  return "it was changed since it was observed";
 }
 
 tl::unexpected<Error> changed_meanwhile(Work& work) {

@@ -78,7 +78,8 @@ struct Bench {
 void discard(Bench& bench, Work& work);
 
 // Whether the target still is what was observed. Nothing if it is, otherwise what a person is told.
-[[nodiscard]] Result<std::optional<std::string>> find_change(const Sight& sight, const Work& work);
+[[nodiscard]] std::optional<std::string> find_change(const Work& work,
+                                                     const std::optional<os::FileStat>& now);
 // For whoever opened the target and found another object: the action is skipped, not failed.
 [[nodiscard]] tl::unexpected<Error> changed_meanwhile(Work& work);
 
