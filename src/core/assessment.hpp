@@ -11,6 +11,7 @@ struct PassFacts {
   bool interrupted = false;  // a later one began and did not finish
   DeclarationId declaration;
   Mode mode = Mode::observe;
+  bool held = false;    // what lowered the mode was a hold of the local configuration
   bool failed = false;  // an action failed or is blocked
   std::uint32_t observed_only = 0, observed_only_drifted = 0;
   std::uint32_t carried_flags = 0;  // facts that no store holds

@@ -91,6 +91,7 @@ static PassFacts facts_at_end(const PassState& pass, const FinishPass& command) 
   facts.finished = true;
   facts.declaration = pass.started.declaration;
   facts.mode = pass.started.mode.mode;
+  facts.held = pass.started.mode.term == ModeTerm::hold;
   facts.failed = pass.failed != 0 || pass.blocked != 0;
   facts.observed_only = command.observed_only;
   facts.observed_only_drifted = command.observed_only_drifted;

@@ -67,7 +67,7 @@ std::uint32_t find_flags(const State& state, const PassFacts& pass, const Counts
   set(StatusFlag::awaiting_reboot, !state.reboot_required_by.empty());
   set(StatusFlag::observing, pass.finished && pass.mode == Mode::observe);
   set(StatusFlag::mixed_mode, enforces && pass.observed_only != 0);
-  set(StatusFlag::held, is_held_at(state, input.now));
+  set(StatusFlag::held, is_held_at(state, input.now) || (pass.finished && pass.held));
   set(StatusFlag::disconnected, state.lifecycle == NodeLifecycle::disconnected);
   set(StatusFlag::stale, is_stale(pass, input));
   set(StatusFlag::store_lost, state.loss.has_value());
@@ -98,6 +98,7 @@ PassFacts facts_of(const State& state) {
   facts.finished = true;
   facts.declaration = last.declaration;
   facts.mode = last.mode.mode;
+  facts.held = last.mode.term == ModeTerm::hold;
   facts.failed = last.finished.failed != 0 || last.finished.blocked != 0;
   facts.observed_only = last.finished.observed_only;
   facts.observed_only_drifted = last.finished.observed_only_drifted;
