@@ -106,7 +106,11 @@ Result<SavedPlan> read_plan_file(const std::string& path) {
   }
   while (std::getline(file, line)) {
     ++number;
-    if (line == "end") return saved;
+    if (line == "end") {
+      if (file.peek() != std::ifstream::traits_type::eof())
+        return bad_line(path, number + 1, "nothing behind `end`");
+      return saved;
+    }
     if (!read_observed(line, saved))
       return bad_line(path, number, "`observed`, a SHA-256 and a reference");
   }
