@@ -15,6 +15,9 @@ inline constexpr std::size_t kMaxFolderDepth = 64;
 // Of one file of documents: several documents of the greatest size.
 inline constexpr std::uint64_t kMaxDocumentFile = 64U << 20;
 
+// Of all files together: they are held in memory while they are read.
+inline constexpr std::uint64_t kMaxFleetBytes = 1ULL << 30;
+
 struct Found {
   std::vector<std::string> files;  // relative paths, sorted; `datum.yaml` among them
   Faults faults;                   // by index into `files`, which may hold unread names for that

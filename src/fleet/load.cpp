@@ -1,6 +1,7 @@
 // Loading: datum.yaml first (its `exclude` decides what else is read), then all files, each parsed
 // and read on its own so that threads can share the work, then assembled in order.
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "assemble.hpp"
@@ -81,6 +82,10 @@ class Loader {
   void read_file(Documents& documents, FileId id) {
     auto& text = texts_[id];
     auto bytes = documents.sources->read_text(documents.files[id], kMaxDocumentFile);
+    if (bytes && bytes_read_.fetch_add(bytes->size()) + bytes->size() > kMaxFleetBytes)
+      bytes = fail(ErrorCode::limit_exceeded, "the documents of a fleet have at most " +
+                                                  std::to_string(kMaxFleetBytes >> 20U) +
+                                                  " MiB together");
     if (bytes) {
       text.bytes = std::move(*bytes);
       text.slices = yaml::split(text.bytes);
@@ -157,6 +162,7 @@ class Loader {
   os::Files& files_;
   const std::string& root_;
   Parallel parallel_;
+  std::atomic<std::uint64_t> bytes_read_{0};
   std::vector<FileText> texts_;
   std::vector<Job> jobs_;
   Faults faults_;

@@ -28,10 +28,10 @@ class Matcher {
     failed_ = failed_ || !result;
   }
 
-  [[nodiscard]] bool finish(std::set<std::string>& missing_facts) const {
-    if (failed_) return false;
+  [[nodiscard]] Answer finish(std::set<std::string>& missing_facts) const {
+    if (failed_) return Answer::no;
     missing_facts.insert(open_.begin(), open_.end());
-    return !undecided_;
+    return undecided_ ? Answer::undecided : Answer::yes;
   }
 
  private:
@@ -61,7 +61,7 @@ const std::string* LabelView::find(std::string_view name) const {
   return at != profile_.facts.end() ? &at->second : nullptr;
 }
 
-bool matches(const Match& match, const LabelView& labels, std::set<std::string>& missing_facts) {
+Answer matches(const Match& match, const LabelView& labels, std::set<std::string>& missing_facts) {
   Matcher matcher(labels);
   for (const auto& [name, wanted] : match.labels)
     matcher.form(name, false, [&](const std::string& value) { return value == wanted; });

@@ -2,6 +2,7 @@
 // to the module; pure.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,8 +25,10 @@ class LabelView {
 // One of the facts that enrolment sets; such a label is absent only because nobody has looked.
 [[nodiscard]] bool is_profile_label(std::string_view name);
 
-// All present forms must hold. Absent facts on which the answer hangs are added to `missing_facts`.
-[[nodiscard]] bool matches(const Match& match, const LabelView& labels,
-                           std::set<std::string>& missing_facts);
+enum class Answer : std::uint8_t { no, yes, undecided };
+// All present forms must hold. `undecided`: not as things are, but absent facts could make it hold.
+// Facts on which the answer hangs are added to `missing_facts`.
+[[nodiscard]] Answer matches(const Match& match, const LabelView& labels,
+                             std::set<std::string>& missing_facts);
 
 }  // namespace datum::fleet

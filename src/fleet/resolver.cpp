@@ -9,11 +9,20 @@
 namespace datum::fleet {
 
 Matched match_host(const Documents& documents, const Host& host, Profile profile) {
-  Matched matched{&host, std::move(profile), {}, {}};
+  Matched matched{&host, std::move(profile), {}, {}, {}};
   const LabelView labels(host.labels, matched.profile);
-  for (LayerId id = 0; id < documents.layers.size(); ++id)
-    if (matches(documents.layers[id].match, labels, matched.missing_facts))
-      matched.layers.push_back(id);
+  for (LayerId id = 0; id < documents.layers.size(); ++id) {
+    switch (matches(documents.layers[id].match, labels, matched.missing_facts)) {
+      case Answer::yes:
+        matched.layers.push_back(id);
+        break;
+      case Answer::undecided:
+        matched.undecided.push_back(id);
+        break;
+      case Answer::no:
+        break;
+    }
+  }
   return matched;
 }
 

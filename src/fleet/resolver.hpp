@@ -16,6 +16,7 @@ struct Matched {
   const Host* host = nullptr;
   Profile profile;
   std::vector<LayerId> layers;          // ascending
+  std::vector<LayerId> undecided;       // that it could match, if absent facts were known
   std::set<std::string> missing_facts;  // of the matchers
 };
 [[nodiscard]] Matched match_host(const Documents& documents, const Host& host, Profile profile);

@@ -44,12 +44,14 @@ void check_hosts(const Documents& documents, std::span<const Matched> hosts, Por
 
 void add_unused_layers(const Documents& documents, const std::vector<Matched>& hosts, Hits& hits) {
   std::vector<bool> used(documents.layers.size(), false);
-  for (const auto& matched : hosts)
+  for (const auto& matched : hosts) {
     for (const auto layer : matched.layers) used[layer] = true;
+    for (const auto layer : matched.undecided) used[layer] = true;
+  }
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i])
       hits[{documents.layers[i].at, "layer " + documents.layers[i].name + " matches no host",
-            "mend its match, or remove it", true}];
+            "mend its match, or remove it; its resources were checked one by one only", true}];
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "datum/model/manifest.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "datum/base/assert.hpp"
 #include "datum/crypto/digest.hpp"
@@ -207,23 +208,20 @@ Status finish_manifest(Manifest& manifest) {
   // Gathered in pieces: one call per resource would cost more than the hashing.
   constexpr std::size_t kPiece = 64 * 1024;
   crypto::Sha256 hasher;
-  Bytes piece;
+  std::string piece;
   piece.reserve(kPiece + 1024);
-  Writer writer(piece);
+  std::array<std::byte, sizeof(std::uint32_t)> size{};
   for (const auto& each : list) {
     const auto type = to_string(each->reference.type);
     const auto& name = each->reference.name;
-    writer.number(static_cast<std::uint32_t>(type.size() + name.size() + 2));
-    writer.raw(as_bytes(type));
-    writer.raw(as_bytes("["));
-    writer.raw(as_bytes(name));
-    writer.raw(as_bytes("]"));
-    writer.raw(each->digest.view());
+    store_le(size.data(), static_cast<std::uint32_t>(type.size() + name.size() + 2));
+    piece.append(as_text(size)).append(type).append(1, '[').append(name).append(1, ']');
+    piece.append(as_text(each->digest.view()));
     if (piece.size() < kPiece) continue;
-    hasher.update(piece);
+    hasher.update(as_bytes(piece));
     piece.clear();
   }
-  hasher.update(piece);
+  hasher.update(as_bytes(piece));
   manifest.digest = hasher.finish();
   return {};
 }

@@ -206,6 +206,16 @@ TEST_CASE("fleet: a root that is no folder is a finding and no crash") {
   CHECK(to_string(loaded.errors[0]).find("the fleet's folder cannot be read") != std::string::npos);
 }
 
+TEST_CASE("validate: a layer that only a fact could match is no unused layer") {
+  ScratchFleet fleet;
+  fleet.layer("deb", 1, "match: {labels: {datum/os: debian}}\n");
+  fleet.layer("none", 2, "match: {labels: {datum/os: debian, site: muc}}\n");
+  const auto validation = fleet::validate(fleet.sound());
+  REQUIRE(validation.warnings.size() == 1);
+  CHECK(validation.warnings[0].diagnostic.message == "layer none matches no host");
+  REQUIRE(validation.dependent.size() == 1);
+}
+
 TEST_CASE("fleet: an unknown host is an error that names the nearest") {
   ScratchFleet fleet;
   fleet.write("more.yaml", "datum: v1alpha1\ntype: Host\nname: web-1\n");
