@@ -1,5 +1,6 @@
 // The damage table: whatever is done to a store at rest, opening it ends in an error with a name or
 // in exactly the records that were written. A death of this process is a failure of the test.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <random>
 
 #include "scratch.hpp"
+#include "store_walk.hpp"
 
 using namespace datum;
 using namespace datum::journal;
@@ -67,11 +69,26 @@ class Patient {
   int unharmed = 0;
 };
 
+// What the walk refuses is refused by open_log in the same words (the tests above and below go that
+// way): most of a large table needs no child for it.
+bool is_refused_by_walk(Patient& patient) {
+  const int fd = ::open(patient.data.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  const auto found = walk_store(fd);
+  ::close(fd);
+  REQUIRE(found);
+  REQUIRE(found->sound == found->problem.empty());
+  if (!found->sound) ++patient.refused;
+  return !found->sound;
+}
+
 // Opening may have committed nothing, but it may have written: put the bytes back each time.
-void flip_and_judge(Patient& patient, std::uint64_t offset, std::uint8_t mask, bool is_marked) {
+void flip_and_judge(Patient& patient, std::uint64_t offset, std::uint8_t mask, bool is_marked,
+                    bool is_quick = false) {
   patch_file(patient.data, offset,
              {static_cast<char>(patient.bytes[offset] ^ static_cast<char>(mask))});
-  patient.judge("byte " + std::to_string(offset) + " mask " + std::to_string(mask), is_marked);
+  if (!is_quick || !is_refused_by_walk(patient))
+    patient.judge("byte " + std::to_string(offset) + " mask " + std::to_string(mask), is_marked);
   patch_file(patient.data, offset, {patient.bytes[offset]});
 }
 
@@ -100,7 +117,7 @@ TEST_CASE("journal: a seeded sixteenth of all bytes, altered one by one, is refu
   for (std::uint64_t offset = 0; offset < patient.bytes.size(); ++offset) {
     if (random() % 16 != 0) continue;
     flip_and_judge(patient, offset, static_cast<std::uint8_t>(1 + random() % 255),
-                   random() % 2 == 0);
+                   random() % 2 == 0, true);
   }
   CHECK(patient.refused > 500);
   CHECK(patient.unharmed > 100);

@@ -42,8 +42,8 @@ void make_store(const std::string& folder, Seq count) {
   for (Seq seq = 1; seq <= count;) {
     Batch batch;
     std::vector<std::string> texts;
-    texts.reserve(40);
-    for (int i = 0; i < 10 && seq <= count; ++i, ++seq) {
+    texts.reserve(200);
+    for (int i = 0; i < 64 && seq <= count; ++i, ++seq) {
       const auto& payload = texts.emplace_back(payload_of(seq));
       const auto& target = texts.emplace_back("file:/etc/number/" + std::to_string(seq % 7));
       const auto& pass = texts.emplace_back(std::to_string(seq / 10));

@@ -71,7 +71,8 @@ int in_child(Body&& body) {
 
 }  // namespace
 
-TEST_CASE("journal: a missing store is for the owner only, and folders above it are for everybody") {
+TEST_CASE(
+    "journal: a missing store is for the owner only, and folders above it are for everybody") {
   Scratch scratch;
   const auto folder = scratch.path("a/b/store");
   const auto old = ::umask(0277);
