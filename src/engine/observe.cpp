@@ -85,6 +85,7 @@ loop::Task<std::vector<core::Observation>> observe_places(loop::Loop& loop, Look
   const std::size_t at_once = std::max<std::size_t>(loop.pool().width() - 1, 1);
   auto all = loop::run_all<bool>(loop.pool(), std::move(jobs), at_once);
   co_await all;
+  resource::refuse_shared_places(shared->seen);
   co_return std::move(shared->seen);
 }
 

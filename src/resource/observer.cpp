@@ -1,6 +1,9 @@
 // From a declared resource, or one that left, to what is there.
 #include "datum/resource/observer.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include "file/file_facts.hpp"
 #include "observation_digest.hpp"
 #include "path_facts.hpp"
@@ -117,6 +120,44 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
     seen.reason = looked.error().message();
   }
   return seen;
+}
+
+namespace {
+
+using Place = std::tuple<std::uint64_t, std::uint64_t, std::string_view, std::size_t>;
+
+bool is_same_place(const Place& a, const Place& b) {
+  return std::get<1>(a) == std::get<1>(b) && std::get<0>(a) == std::get<0>(b) &&
+         std::get<2>(a) == std::get<2>(b);
+}
+
+std::vector<Place> places_of(const std::vector<core::Observation>& observations) {
+  std::vector<Place> places;
+  places.reserve(observations.size());
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const auto& seen = observations[i];
+    if (seen.folder_inode == 0) continue;
+    const std::string_view path = seen.target.name;
+    places.emplace_back(seen.folder_device, seen.folder_inode, path.substr(path.rfind('/') + 1), i);
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+}  // namespace
+
+void refuse_shared_places(std::vector<core::Observation>& observations) {
+  const auto places = places_of(observations);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool before = i > 0 && is_same_place(places[i], places[i - 1]);
+    const bool after = i + 1 < places.size() && is_same_place(places[i], places[i + 1]);
+    if (!before && !after) continue;
+    auto& seen = observations[std::get<3>(places[i])];
+    const auto& other = observations[std::get<3>(places[after ? i + 1 : i - 1])];
+    set_unknown(seen, "refused: " + other.reference.text() + " (" + other.target.text() +
+                          ") is the same place; not touched");
+    seen.digest = digest_observation(seen);
+  }
 }
 
 }  // namespace datum::resource

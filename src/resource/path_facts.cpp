@@ -44,7 +44,11 @@ std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
                                   core::Observation& seen) {
   const auto& path = resource.target.name;
   auto where = sight.walker().locate(path);
-  if (where) return std::move(*where);
+  if (where) {
+    seen.folder_device = where->folder->device;
+    seen.folder_inode = where->folder->inode;
+    return std::move(*where);
+  }
   const auto code = where.error().code();
   if (code != ErrorCode::not_found && code != ErrorCode::not_directory) {
     set_unknown(seen, "not looked at and not touched", where.error());

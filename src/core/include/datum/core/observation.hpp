@@ -87,12 +87,16 @@ struct Observation {
   std::vector<PurgeEntry> purge;  // sorted by name
   std::uint32_t entries = 0;      // of a directory that is in the way: names in it; 0: not counted
   Identity identity;
+  // The folder that holds the target, with the links on its way resolved; zero where there is none.
+  std::uint64_t folder_device = 0;
+  std::uint64_t folder_inode = 0;
   Digest content;  // of a regular file or a link's target, keyed if sensitive; zero otherwise
   std::uint64_t content_size = 0;
   bool sensitive = false;
   bool conflicting_content =
-      false;      // exists with other content than declared (first contact lists it)
-  Digest digest;  // over all of the above but `identity`: equal digests are equal observations
+      false;  // exists with other content than declared (first contact lists it)
+  // Over all of the above but `identity` and the folder: equal digests are equal observations.
+  Digest digest;
 };
 
 // A target that Datum owns and no resource declares any more, looked at once more.

@@ -72,6 +72,10 @@ class Observer {
   std::unique_ptr<Impl> impl_;
 };
 
+// One place (folder, name) that several resources reach, as through a link above it, cannot be as
+// all of them declare: each becomes `unknown` and names another one. Their digests follow.
+void refuse_shared_places(std::vector<core::Observation>& observations);
+
 // Digest over all observations of a pass, in the order of their references.
 [[nodiscard]] Digest digest_observations(std::span<const core::Observation> observations);
 
