@@ -18,6 +18,7 @@ struct Need {
   os::Location where;
   std::uint64_t bytes = 0;
   std::uint64_t inodes = 0;
+  std::vector<std::uint32_t> ordinals;
 };
 
 bool removes(core::ActionKind kind) {
@@ -37,7 +38,20 @@ bool changes_content(const core::Action& action) {
 
 }  // namespace
 
-Status prove_space(Sight& sight, const core::Plan& plan, std::span<const std::uint32_t> ordinals) {
+static Status prove_one(Sight& sight, const Need& need) {
+  auto space = sight.files().space(need.where.folder->handle);
+  if (!space) return fail(std::move(space).error().context(need.where.folder->real_path));
+  if (space->free_bytes >= need.bytes + kReserve && space->free_inodes >= need.inodes) return {};
+  return fail(ErrorCode::no_space,
+              need.where.folder->real_path + ": " + std::to_string(need.bytes) + " bytes and " +
+                  std::to_string(need.inodes) + " inodes are needed beside a reserve of " +
+                  std::to_string(kReserve) + " bytes, " + std::to_string(space->free_bytes) +
+                  " bytes and " + std::to_string(space->free_inodes) +
+                  " inodes are free. Nothing was changed");
+}
+
+static std::map<std::uint64_t, Need> needs_of(Sight& sight, const core::Plan& plan,
+                                              std::span<const std::uint32_t> ordinals) {
   std::map<std::uint64_t, Need> needs;
   for (const auto ordinal : ordinals) {
     const auto& action = plan.actions[ordinal];
@@ -49,17 +63,20 @@ Status prove_space(Sight& sight, const core::Plan& plan, std::span<const std::ui
     need.where = std::move(*where);
     need.bytes += (action.staged_bytes / kBlock + 1) * kBlock;
     need.inodes += 1;
+    need.ordinals.push_back(ordinal);
   }
-  for (const auto& [device, need] : needs) {
-    auto space = sight.files().space(need.where.folder->handle);
-    if (!space) return fail(std::move(space).error().context(need.where.folder->real_path));
-    if (space->free_bytes >= need.bytes + kReserve && space->free_inodes >= need.inodes) continue;
-    return fail(ErrorCode::no_space,
-                need.where.folder->real_path + ": " + std::to_string(need.bytes) + " bytes and " +
-                    std::to_string(need.inodes) + " inodes are needed beside a reserve of " +
-                    std::to_string(kReserve) + " bytes, " + std::to_string(space->free_bytes) +
-                    " bytes and " + std::to_string(space->free_inodes) +
-                    " inodes are free. Nothing was changed");
+  return needs;
+}
+
+Status prove_space(Sight& sight, const core::Plan& plan, std::span<const std::uint32_t> ordinals,
+                   std::map<std::uint32_t, Error>& failures) {
+  std::size_t without_room = 0;
+  for (const auto& [device, need] : needs_of(sight, plan, ordinals)) {
+    auto proven = prove_one(sight, need);
+    if (proven) continue;
+    without_room += need.ordinals.size();
+    if (without_room == ordinals.size()) return proven;
+    for (const auto ordinal : need.ordinals) failures.insert_or_assign(ordinal, proven.error());
   }
   return {};
 }
@@ -170,7 +187,7 @@ Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
     prepared.before = action.found;
     const bool has_content =
         action.found == core::Found::file || action.found == core::Found::symlink;
-    if (has_content && changes_content(action) &&
+    if (has_content && changes_content(action) && !failures.contains(ordinal) &&
         action.target.family == model::TargetFamily::path) {
       std::optional<Error> failure;
       DATUM_TRY(keeper.keep(action, prepared, failure));

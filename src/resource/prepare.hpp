@@ -8,9 +8,11 @@
 
 namespace datum::resource {
 
-// Room for what will be staged, beyond a reserve.
+// Room for what will be staged, beyond a reserve. Actions on a file system without it are in
+// `failures`; where there are no others, that is the error.
 [[nodiscard]] Status prove_space(Sight& sight, const core::Plan& plan,
-                                 std::span<const std::uint32_t> ordinals);
+                                 std::span<const std::uint32_t> ordinals,
+                                 std::map<std::uint32_t, Error>& failures);
 
 // What failed is in `failures`, by ordinal.
 [[nodiscard]] Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,

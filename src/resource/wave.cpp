@@ -46,7 +46,7 @@ FileWave::~FileWave() = default;
 
 Status FileWave::prove_space() {
   Sight sight(impl_->machine, impl_->declared);
-  return resource::prove_space(sight, *impl_->plan, impl_->ordinals);
+  return resource::prove_space(sight, *impl_->plan, impl_->ordinals, impl_->failures);
 }
 
 Result<std::vector<Prepared>> FileWave::keep_old(blobs::BlobStore& store) {
