@@ -82,6 +82,13 @@ std::string first_contact_note(const Subject& subject, ActionKind kind) {
   return "first contact: taken over with this change";
 }
 
+// What a correction brings with it beside the declared change: other names, lost capabilities.
+std::string with_side_effects(std::string note, const Observation& observation, ActionKind kind) {
+  if (!builds(kind) || observation.obstacle != Obstacle::none) return note;
+  if (!note.empty() && !observation.obstacle_detail.empty()) note.append("; ");
+  return note.append(observation.obstacle_detail);
+}
+
 Action start_action(const Planning& planning, const Subject& subject, ActionKind kind) {
   const auto& resource = *subject.resource;
   Action action;
@@ -102,7 +109,8 @@ Action drifted_action(const Planning& planning, const Subject& subject) {
   action.changes = own_drifts(observation);
   action.privileged = is_privileged(*subject.resource);
   action.staged_bytes = staged_bytes(subject, action);
-  action.note = first_contact_note(subject, action.kind);
+  action.note = with_side_effects(first_contact_note(subject, action.kind), *subject.observation,
+                                  action.kind);
   action.refusal = find_refusal(planning, subject, action);
   return action;
 }
