@@ -43,6 +43,19 @@ loop::Task<Status> Conductor::durable() {
   co_return co_await wait;
 }
 
+// Room in the journal for all that a wave will record, before anything of it is begun: what is
+// done and cannot be recorded would be unknown.
+loop::Task<Status> Conductor::reserve_records(std::size_t actions) {
+  // Announcement, result and ownership with the longest of usual paths; output of tools is rare.
+  constexpr std::uint64_t kBytesPerAction = 2048;
+  std::function<void(std::function<void(Status)>)> begin =
+      [&history = *store_.history, actions](std::function<void(Status)> resume) {
+        history.reserve(actions * kBytesPerAction, std::move(resume));
+      };
+  auto wait = loop::wait_for<Status>(std::move(begin));
+  co_return co_await wait;
+}
+
 static core::StartPass start_command(const PassRequest& request, const core::EffectiveMode& mode) {
   core::StartPass start;
   start.started.trigger = request.trigger;
@@ -138,6 +151,8 @@ bool Conductor::may_go_on(Running& running) {
 
 loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32_t> ordinals) {
   const auto& plan = running.report.plan;
+  auto reserving = reserve_records(ordinals.size());
+  DATUM_CO_TRY(co_await reserving);
   resource::WaveOptions options;
   options.store = store_.history->state().store;
   options.pass = running.report.pass;
