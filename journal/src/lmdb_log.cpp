@@ -131,17 +131,26 @@ Status LmdbLog::check_writable() const {
   return {};
 }
 
+// LMDB gives EIO for a write that was cut short, which a full disk does too.
+static bool was_cut_short(int number, int data_fd) {
+  constexpr std::uint64_t kFull = 1 << 20;  // a commit takes less; more than this is not full
+  struct statvfs info {};
+  return number == EIO && ::fstatvfs(data_fd, &info) == 0 &&
+         std::uint64_t{info.f_bavail} * info.f_frsize < kFull;
+}
+
 Status LmdbLog::commit(const std::function<int(MDB_txn*)>& body) {
   auto grown = env_->grow(kMapRoom);
   for (int growths = 0;; ++growths) {
     if (!grown) break;
-    const int number = env_->write(body);
+    int number = env_->write(body);
     if (number == 0) return {};
     if (number == MDB_MAP_FULL && growths < kMaxGrowths) {
       // The transaction is gone as if it had not been; a larger map and once more.
       grown = env_->grow(kMapRoom << growths);
       continue;
     }
+    if (was_cut_short(number, env_->data_fd())) number = ENOSPC;
     auto error = lmdb_error(number, "append");
     is_failed_ = true;
     if (number > 0 && error.code() != ErrorCode::no_space)
