@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# test: short root
+"""A disk that is full, for the machine or for the store: the pass fails by name, nothing is half done, nothing lies
+about, and once there is room one pass converges.
+
+File systems are small ones in loop-mounted images where that is possible, else a tmpfs of a fixed size."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import fleet  # noqa: E402
+import tap  # noqa: E402
+
+BODY = "0123456789abcdef" * 4096  # 64 KiB
+
+
+def call(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.bench = fleet.Bench()
+        self.addCleanup(self.bench.close)
+
+    def mount(self, folder, mebibytes):
+        """A file system of that size on the folder."""
+        folder.mkdir(exist_ok=True)
+        image = self.bench.scratch / f"{folder.name}.img"
+        with open(image, "wb") as opened:
+            opened.truncate(mebibytes << 20)
+        made = call("mkfs.ext4", "-q", "-m", "0", "-F", str(image))
+        mounted = made.returncode == 0 and call("mount", "-o", "loop", str(image), str(folder)).returncode == 0
+        if not mounted:
+            mounted = call("mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "none", str(folder)).returncode == 0
+        if not mounted:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(call, "umount", "-l", str(folder))
+        folder.chmod(0o755)
+
+    def fill(self, folder, leave_bytes=0):
+        """A file that takes all room there but `leave_bytes`. Returns its path."""
+        path, block = folder / "ballast", b"\0" * 65536
+        free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+        with open(path, "wb", buffering=0) as opened:
+            try:
+                for _ in range(max(0, free - leave_bytes) // len(block) + (1 << 20 if leave_bytes == 0 else 0)):
+                    opened.write(block)
+            except OSError:
+                pass
+        return path
+
+    def verify(self):
+        verified = fleet.datum("journal", "verify", "--state", self.bench.state)
+        self.assertEqual(verified.code, 0, verified.text)
+
+
+class FullRoot(Case):
+    def setUp(self):
+        super().setUp()
+        self.mount(self.bench.root, 48)
+        (self.bench.root / "old").write_text("old\n")
+        self.files = [fleet.file(f"f{number:02}", f"/f{number:02}", BODY) for number in range(40)]
+
+    def old_is_whole(self):
+        self.assertEqual((self.bench.root / "old").read_text(), "old\n")
+
+    def names(self):
+        return sorted(name for name in os.listdir(self.bench.root) if name not in ("lost+found", "ballast"))
+
+    def test_full_before(self):
+        """full root: the pass is refused before the first change, by name, and converges once there is room [L01]"""
+        ballast = self.fill(self.bench.root)
+        self.bench.declare(fleet.file("old", "/old", BODY), *self.files)
+        before = fleet.listing(self.bench.root)
+        done = self.bench.enforce("--json")
+        self.assertEqual(done.code, 2, done.text)
+        self.assertRegex(done.out, r"bytes.*free")
+        self.assertEqual(before, fleet.listing(self.bench.root))
+        self.verify()
+        ballast.unlink()
+        again = self.bench.enforce()
+        self.assertEqual(again.code, 0, again.text)
+        self.assertEqual((self.bench.root / "old").read_text(), BODY)
+
+    def test_faults_in_the_middle(self):
+        """faulty disk: a call that fails in the middle of a wave fails its actions by name, nothing is half done [L13]"""
+        self.bench.declare(fleet.file("old", "/old", BODY), *self.files)
+        self.assertEqual(self.bench.enforce().code, 0)
+        for fault in ("write:error=ENOSPC:when=20", "fchmod:error=EROFS:when=9+", "fsync:error=EIO:when=5+",
+                      "renameat:error=ENOSPC:when=12+"):
+            with self.subTest(fault=fault):
+                for number in range(40):
+                    (self.bench.root / f"f{number:02}").write_text("by hand\n")
+                failed = self.bench.enforce("--json", before=["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                                                              f"trace={fault.split(':')[0]}", "-e", f"inject={fault}"])
+                self.assertEqual(failed.code, 2, failed.text[-2000:])
+                outcomes = fleet.outcomes(failed)
+                for number in range(40):
+                    reference, path = f"File[f{number:02}]", f"/f{number:02}"
+                    outcome, body = outcomes[(reference, path)], self.bench.path(path).read_text()
+                    self.assertIn(body, ("by hand\n", BODY))
+                    if outcome["outcome"] == "done":
+                        self.assertEqual(body, BODY)
+                    else:
+                        self.assertEqual(outcome["outcome"], "failed")
+                        self.assertTrue(outcome["message"], outcome)
+                self.verify()
+                again = self.bench.enforce()
+                self.assertEqual(again.code, 0, again.text)
+                self.assertEqual(fleet.leftovers(self.bench.root), [])
+
+    def test_observe_on_a_full_root(self):
+        """full root: observe and status do not need room there"""
+        self.fill(self.bench.root)
+        self.bench.declare(fleet.file("old", "/old", "old\n"), *self.files[:3])
+        self.assertEqual(self.bench.observe().code, 2)
+        self.assertEqual(self.bench.run("plan").code, 2)
+        self.old_is_whole()
+
+
+class FullStore(Case):
+    def setUp(self):
+        super().setUp()
+        self.mount(self.bench.scratch / "disk", 24)
+        self.bench.state = self.bench.scratch / "disk/state"
+        (self.bench.root / "old").write_text("old\n")
+        self.resources = [fleet.file("old", "/old", "new\n"), *[
+            fleet.file(f"f{number:03}", f"/f{number:03}", f"{number}\n") for number in range(200)]]
+        self.bench.declare(*self.resources)
+
+    def check_refused(self, *codes):
+        before = fleet.listing(self.bench.root)
+        done = self.bench.enforce()
+        self.assertIn(done.code, codes, done.text[-2000:])
+        self.assertRegex(done.text, r"(?i)no space|bytes are free|space")
+        self.assertEqual(before, fleet.listing(self.bench.root))
+
+    def check_well(self, ballast):
+        ballast.unlink()
+        again = self.bench.enforce()
+        self.assertEqual(again.code, 0, again.text)
+        self.assertEqual((self.bench.root / "old").read_text(), "new\n")
+        self.verify()
+
+    def test_full_from_the_start(self):
+        """full store: a store that cannot be made exits 1 and the machine is untouched; then it is made"""
+        ballast = self.fill(self.bench.scratch / "disk")
+        self.check_refused(1)
+        self.check_well(ballast)
+
+    def test_full_later(self):
+        """full store: without room for its records no wave begins, by name; the next pass is well [L01]"""
+        self.assertEqual(self.bench.observe().code, 2)
+        ballast = self.fill(self.bench.scratch / "disk")
+        self.check_refused(1, 2)  # 2 where the little that is left sufficed to record that it ended early
+        self.check_well(ballast)
+
+    def test_observe_cannot_record(self):
+        """full store: observe exits 1 when it cannot record, and the store is sound afterwards"""
+        self.bench.declare(*self.resources[:2])
+        self.assertEqual(self.bench.observe().code, 2)
+        ballast = self.fill(self.bench.scratch / "disk")
+        self.bench.declare(*self.resources)
+        done = self.bench.observe()
+        self.assertEqual(done.code, 1, done.text)
+        ballast.unlink()
+        self.assertEqual(self.bench.observe().code, 2)
+        self.verify()
+
+    def test_failing_sync(self):
+        """failing disk: a journal that cannot be synced ends the command with 1, nothing more is applied"""
+        for when in (1, 2, 3, 4):
+            with self.subTest(when=when):
+                self.bench.state = self.bench.scratch / f"disk/s{when}"
+                done = self.bench.enforce(before=["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+                                                  f"inject=fdatasync:error=EIO:when={when}+"])
+                self.assertEqual(done.code, 1, done.text)
+                self.assertRegex(done.err, r"(?i)input/output|EIO|sync")
+                again = self.bench.enforce()
+                self.assertEqual(again.code, 0, again.text)
+                self.assertEqual(fleet.leftovers(self.bench.root), [])
+                self.verify()
+                (self.bench.root / "old").write_text("old\n")
+
+
+if __name__ == "__main__":
+    tap.main()
