@@ -48,6 +48,15 @@ Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder) {
   if (key || key.error().code() != ErrorCode::not_found) return key;
   return make_key(files, handle);
 }
+
+// Whoever can write the folder can put another journal or another key in the place of ours.
+Status check_folder(os::Files& files, const std::string& folder) {
+  const auto handle = files.open_root(folder);
+  if (!handle) return {};  // what follows makes it, or says why it cannot
+  DATUM_ASSIGN(const auto stat, files.stat(*handle));
+  if ((stat.mode & 0022U) == 0) return {};
+  return fail(ErrorCode::refused, folder + " can be written by others: run chmod 700 " + folder);
+}
 }  // namespace
 
 Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder) {
@@ -61,6 +70,7 @@ Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder) {
 
 Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& folder,
                          const StoreBinding& binding) {
+  DATUM_TRY(check_folder(files, folder));
   Store store;
   store.folder = folder;
   DATUM_ASSIGN(store.history, history::open_history(loop, folder));
