@@ -42,6 +42,11 @@ std::uint64_t file_size(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
+struct AbortRead {
+  void operator()(MDB_txn* txn) const { mdb_txn_abort(txn); }
+};
+using ReadEnd = std::unique_ptr<MDB_txn, AbortRead>;
+
 unsigned flags_of(Access access) {
   const unsigned common = MDB_NOTLS | MDB_NORDAHEAD;
   if (access == Access::write) return common;
@@ -250,9 +255,8 @@ Status Environment::read(const std::function<Status(MDB_txn*)>& body) {
       continue;
     }
     DATUM_TRY(check(number, "begin reading"));
-    auto status = body(txn);
-    mdb_txn_abort(txn);
-    return status;
+    const ReadEnd end(txn);
+    return body(txn);
   }
 }
 

@@ -212,19 +212,24 @@ Status LmdbLog::reserve(std::uint64_t bytes) {
   // Envelopes, pages that are not full and rewritten paths: twice the payload, and room for trees.
   if (bytes > kMaxReservation) return fail(ErrorCode::no_space, "no journal reserves that much");
   const auto needed = 2 * bytes + kTreeRoom;
-  const auto end = static_cast<off_t>(env_->used_bytes());
-  // Blocks beyond the end are taken now and used by the commits that follow; asking again takes no
-  // more. Quotas are honoured, which free space alone would not show.
-  if (::fallocate(env_->data_fd(), FALLOC_FL_KEEP_SIZE, end, static_cast<off_t>(needed)) == 0)
-    return env_->grow(needed + kMapRoom);
-  if (errno != EOPNOTSUPP) return fail(error_from_errno(errno, "reserve space for the journal"));
   struct statvfs info {};
   if (::fstatvfs(env_->data_fd(), &info) != 0)
     return fail(error_from_errno(errno, "ask for free space"));
   if (std::uint64_t{info.f_bavail} * info.f_frsize < needed)
     return fail(ErrorCode::no_space,
                 "less than " + std::to_string(needed) + " bytes are free for the journal");
-  return {};
+  // Blocks beyond the end are taken now and used by the commits that follow; asking again takes no
+  // more. Quotas are honoured, which free space alone does not show.
+  const auto end = static_cast<off_t>(env_->used_bytes());
+  const auto size = static_cast<off_t>(needed);
+  if (::fallocate(env_->data_fd(), FALLOC_FL_KEEP_SIZE, end, size) != 0 && errno != EOPNOTSUPP) {
+    const auto error = error_from_errno(errno, "reserve space for the journal");
+    // A part may have been taken; nobody needs it now.
+    static_cast<void>(
+        ::fallocate(env_->data_fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, size));
+    return fail(error);
+  }
+  return env_->grow(needed + kMapRoom);
 }
 
 Status LmdbLog::remove_before(Seq first) {
