@@ -1,5 +1,7 @@
 // datum: the command line for people. Parses, wires, prints; everything else is in the modules.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +27,15 @@ void drop_dangerous_variables() {
   for (const auto& name : names) ::unsetenv(name.c_str());
 }
 
+// A standard stream that the caller closed would else be the next file that is opened, and what is
+// printed would go into it.
+bool hold_standard_streams() {
+  for (int wanted = 0; wanted <= 2; ++wanted)
+    if (::fcntl(wanted, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_NOCTTY) != wanted)
+      return false;
+  return true;
+}
+
 int dispatch(const datum::program::Arguments& arguments) {
   using datum::program::Verb;
   switch (arguments.verb) {
@@ -48,6 +59,7 @@ int dispatch(const datum::program::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!hold_standard_streams()) return 1;
   drop_dangerous_variables();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
