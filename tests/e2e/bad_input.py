@@ -61,6 +61,43 @@ class Arguments(Case):
                 self.assertTrue(done.err.strip() or done.out.strip())
                 self.assertEqual(before, self.everything())
 
+    def test_closed_streams(self):
+        """streams: closed standard streams change neither the pass nor what is written, and the store is sound"""
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                (self.bench.root / "f").write_text("by hand\n")
+                done = self.bench.enforce(before=["sh", "-c", f'exec "$@" {closed}', "sh"])
+                self.assertEqual(done.code, 0, done.text)
+                self.assertEqual((self.bench.root / "f").read_text(), "content\n")
+                verified = fleet.datum("journal", "verify", "--state", self.bench.state)
+                self.assertEqual(verified.code, 0, verified.text)
+
+    def test_output_that_cannot_be_written(self):
+        """streams: output that cannot be written is an error of its own, exit 1"""
+        for command in (f"observe --fleet {self.bench.fleet} --host {fleet.HOST} --root {self.bench.root} --state "
+                        f"{self.bench.state}", f"journal list --state {self.bench.state}"):
+            done = subprocess.run(["sh", "-c", f"{fleet.DATUM} {command} >/dev/full"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("output", done.stderr)
+
+    def test_environment(self):
+        """environment: with none at all a pass does the same"""
+        done = subprocess.run(["env", "-i", fleet.DATUM, "observe", "--fleet", str(self.bench.fleet), "--host", fleet.HOST,
+                               "--root", str(self.bench.root), "--state", str(self.bench.state)], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_root_spellings(self):
+        """root: one folder spelled in other ways is the same root"""
+        self.assertEqual(self.bench.enforce().code, 0)
+        for spelled in (f"{self.bench.root}/", f"{self.bench.root}//", f"{self.bench.root}/.", f"{self.bench.root}/../root"):
+            done = fleet.datum("observe", "--fleet", self.bench.fleet, "--host", fleet.HOST, "--root", spelled, "--state",
+                               self.bench.state)
+            self.assertEqual(done.code, 0, done.text)
+        done = fleet.datum("observe", "--fleet", "fleet", "--host", fleet.HOST, "--root", "root", "--state", "state",
+                           cwd=self.bench.scratch)
+        self.assertEqual(done.code, 0, done.text)
+
     def test_missing_fleet(self):
         """input: a fleet that is not there is named by every command, and no store is made"""
         shutil.rmtree(self.bench.fleet)
