@@ -196,6 +196,43 @@ class Converges(unittest.TestCase):
         self.assertIn("observing", done.out)
         self.assertEqual(before, fleet.listing(self.bench.root))
 
+    def test_below_what_is_planned(self):
+        """observe: a file in a folder that the plan would create is told like the folder, and is no error [N01]"""
+        bench = fleet.Bench()
+        self.addCleanup(bench.close)
+        bench.declare(fleet.directory("d", "/d"), fleet.directory("e", "/d/e"), fleet.file("f", "/d/e/f", "x\n"),
+                      fleet.symlink("l", "/d/e/l", "f"))
+        for verb in ("observe", "plan", "diff"):
+            done = bench.run(verb, "--json")
+            self.assertEqual(done.code, 2, done.text)
+            told = {line["reference"] for line in done.lines if "reference" in line}
+            self.assertEqual(told, {"Directory[d]", "Directory[e]", "File[f]", "Symlink[l]"})
+        self.assertEqual(os.listdir(bench.root), [])
+        self.assertEqual(bench.enforce().code, 0)
+
+    def test_record_of_a_pass(self):
+        """journal: the record of a pass tells its mode, what it planned and what came of it [N07]"""
+        self.bench.observe()
+        self.bench.enforce()
+        started = [event["event"]["mode"]["mode"] for event in self.bench.events("--kind", "passStarted")]
+        finished = [event["event"] for event in self.bench.events("--kind", "passFinished")]
+        self.assertEqual(started, ["observe", "enforce"])
+        self.assertEqual(finished[0]["planned"], finished[1]["planned"])
+        self.assertGreater(finished[0]["planned"]["update"], 0)
+        self.assertEqual((finished[0]["succeeded"], finished[0]["failed"]), (0, 0))
+        self.assertGreater(finished[1]["succeeded"], 0)
+
+    def test_store_below_the_root(self):
+        """store: without --state it lies below the root, for its owner only, and folders above it stay open"""
+        bench = fleet.Bench()
+        self.addCleanup(bench.close)
+        bench.declare(fleet.file("f", "/f", "x\n"))
+        done = fleet.datum("observe", "--fleet", bench.fleet, "--host", fleet.HOST, "--root", bench.root)
+        self.assertEqual(done.code, 2, done.text)
+        modes = [(bench.root / path).stat().st_mode & 0o7777 for path in ("var", "var/lib", "var/lib/datum")]
+        self.assertEqual(modes, [0o755, 0o755, 0o700])
+        self.assertEqual(sorted(os.listdir(bench.root)), ["var"])
+
     def test_read_only_root(self):
         """observe: a root that is mounted read-only is observed all the same [N03]"""
         script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
