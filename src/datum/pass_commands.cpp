@@ -106,12 +106,21 @@ Status close_store(Session& session, engine::Store& store) {
   return result;
 }
 
+// What could not be looked at stands in no plan, and has to be named all the same.
+std::vector<core::Observation> unknown_among(const std::vector<core::Observation>& observations) {
+  std::vector<core::Observation> unknown;
+  for (const auto& seen : observations)
+    if (seen.condition == core::Condition::unknown) unknown.push_back(seen);
+  return unknown;
+}
+
 void print_report(const Arguments& arguments, const engine::PassReport& report,
                   const std::string& host, const std::string& differences) {
   const auto style = output_style(arguments);
   const inspect::PassLine line{host, report.pass, report.mode, report.status, report.cut_short};
   const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
   if (arguments.json) {
+    if (shows_plan) print(inspect::drift_json(unknown_among(report.observations), false));
     print(shows_plan ? inspect::plan_json(*report.plan, report.outcomes)
                      : inspect::drift_json(report.observations, arguments.all));
     print(inspect::pass_json(line));
@@ -122,6 +131,7 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
     const auto outcomes =
         acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
     print(inspect::plan_text(*report.plan, outcomes, arguments.command_line + " --all", style));
+    print(inspect::drift_text(unknown_among(report.observations), style));
   } else {
     print(inspect::drift_text(report.observations, style));
   }
