@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <random>
 
+#include "page_file.hpp"
 #include "scratch.hpp"
 #include "store_walk.hpp"
 
@@ -121,6 +122,42 @@ TEST_CASE("journal: a seeded sixteenth of all bytes, altered one by one, is refu
   }
   CHECK(patient.refused > 500);
   CHECK(patient.unharmed > 100);
+}
+
+TEST_CASE("journal: an altered list of free pages never makes a later commit overwrite a record") {
+  Patient patient;
+  std::uint64_t list = 0;
+  {
+    const int fd = ::open(patient.data.c_str(), O_RDONLY | O_CLOEXEC);
+    const auto file = PageFile::open(fd);
+    REQUIRE(file);
+    REQUIRE(file->free_tree().depth == 1);
+    list = file->free_tree().root;
+    ::close(fd);
+  }
+  std::mt19937 random(kSeed);
+  for (std::uint64_t at = 16; at < kPage; ++at) {
+    const auto offset = list * kPage + at;
+    // Bytes that are zero lie between the entries or are the high bytes of page numbers.
+    if (patient.bytes[offset] == 0 && random() % 32 != 0) continue;
+    const auto altered =
+        static_cast<char>(patient.bytes[offset] ^ static_cast<char>(1 + random() % 7));
+    patch_file(patient.data, offset, {altered});
+    ::unlink((patient.folder + "/clean").c_str());
+    auto log = open_log(patient.folder, options_for(OpenMode::open));
+    INFO("byte " << at);
+    if (!log) REQUIRE(log.error().code() == ErrorCode::corrupt);
+    if (!log) ++patient.refused;
+    for (int i = 0; log && i < 3; ++i) {
+      Batch batch;
+      batch.entries.resize(20);
+      REQUIRE((*log)->append(batch));
+    }
+    if (log) REQUIRE((*log)->verify(1)->sound);
+    log = fail(ErrorCode::cancelled, "closed");
+    write_file(patient.data, patient.bytes);
+  }
+  CHECK(patient.refused > 5);
 }
 
 TEST_CASE("journal: a store that is cut at any page is refused or whole") {
