@@ -40,6 +40,11 @@ void add_obstacle(core::Observation& seen, core::Obstacle obstacle, std::string 
   seen.obstacle_detail = std::move(detail);
 }
 
+void add_immutable_obstacle(const os::FileStat& stat, core::Observation& seen) {
+  if (stat.immutable && !seen.drifts.empty())
+    add_obstacle(seen, core::Obstacle::immutable, "chattr +i or +a");
+}
+
 std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
                                   core::Observation& seen) {
   const auto& path = resource.target.name;

@@ -25,6 +25,8 @@ void add_type_drift(core::Observation& seen, os::FileType declared, os::FileType
 // `owner`, `group`, `mode`, those that are declared.
 void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os::FileStat& stat,
                          core::Observation& seen);
+// What makes any change of a drifted thing impossible, whatever its type.
+void add_immutable_obstacle(const os::FileStat& stat, core::Observation& seen);
 // Sets the obstacle if there is none yet.
 void add_obstacle(core::Observation& seen, core::Obstacle obstacle, std::string detail);
 

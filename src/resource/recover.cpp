@@ -2,6 +2,7 @@
 // the name was not changed yet.
 #include "observation_digest.hpp"
 #include "provider.hpp"
+#include "unit_shadow.hpp"
 #include "work.hpp"
 
 namespace datum::resource {
@@ -27,17 +28,6 @@ bool is_there(Sight& sight, os::Location where, std::string name) {
   return found && found->has_value();
 }
 
-// A copy for a validator lies in a folder of its own.
-Status remove_check_folder(Sight& sight, const os::Location& where, const std::string& name) {
-  auto& files = sight.files();
-  auto folder = files.open_directory(where.folder->handle, name, os::Follow::no);
-  if (!folder && folder.error().code() == ErrorCode::not_found) return {};
-  if (!folder) return fail(std::move(folder).error());
-  const auto removed = files.remove_file(*folder, where.name);
-  if (!removed && removed.error().code() != ErrorCode::not_found) return removed;
-  return files.remove_directory(where.folder->handle, name);
-}
-
 // The old thing gets its name back if nothing has it, so that no crash leaves the name empty.
 Status settle_aside(Sight& sight, const os::Location& where, const std::string& aside) {
   auto& files = sight.files();
@@ -52,7 +42,8 @@ Status settle_aside(Sight& sight, const os::Location& where, const std::string& 
 void clean_up(Sight& sight, const os::Location& where, const std::string& temp) {
   auto& files = sight.files();
   static_cast<void>(settle_aside(sight, where, temp + std::string(kAsideSuffix)));
-  static_cast<void>(remove_check_folder(sight, where, temp + std::string(kValidateSuffix)));
+  static_cast<void>(
+      remove_shadow(files, where.folder->handle, temp + std::string(kValidateSuffix)));
   static_cast<void>(remove_beside(files, where, temp + std::string(kBackupSuffix)));
   static_cast<void>(remove_beside(files, where, temp));
   static_cast<void>(files.sync(where.folder->handle));

@@ -1,5 +1,5 @@
-// The validators. A program sees the staged file under its temp name; systemd's needs a unit's own
-// name, so it gets a copy in a folder of its own beside the target, removed afterwards.
+// The validators. A program sees the staged file under its temp name; systemd's needs a unit under
+// its own name and gets a shadow of it.
 #include "validate.hpp"
 
 #include <array>
@@ -7,7 +7,7 @@
 #include "datum/text/json_reader.hpp"
 #include "datum/yaml/yaml.hpp"
 #include "show.hpp"
-#include "transfer.hpp"
+#include "unit_shadow.hpp"
 
 namespace datum::resource {
 
@@ -78,11 +78,12 @@ std::string path_of(const Work& work, std::string_view name) {
   return path.append(name);
 }
 
-Result<loop::ChildResult> run_program(Bench& bench, const Program& program,
-                                      const std::string& path) {
+Result<loop::ChildResult> run_program(Bench& bench, const Program& program, const std::string& path,
+                                      std::string_view environment) {
   loop::ChildOptions options;
   options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                          "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
+  if (!environment.empty()) options.environment.emplace_back(environment);
   for (const auto binary : program.binaries) {
     options.argv = {std::string(binary)};
     for (const auto argument : program.before_path)
@@ -105,37 +106,9 @@ Status judge(const loop::ChildResult& result) {
   return {};
 }
 
-Status copy_beside(Bench& bench, const Work& work, const os::Handle& folder) {
-  auto& files = bench.files();
-  DATUM_ASSIGN(const auto copy, files.create_file(folder, work.where.name));
-  DATUM_ASSIGN(const auto stat, files.stat(work.handle));
-  DATUM_TRY(files.seek(work.handle, 0));
-  return copy_file(bench.sight, work.handle, stat, copy);
-}
-
-// A copy of the staged file under the target's own name, for the life of `check`.
-template <class Check>
-Status with_named_copy(Bench& bench, Work& work, Check check) {
-  auto& files = bench.files();
-  const auto& parent = work.where.folder->handle;
-  const auto name = bench.temp_name_of(work).append(kValidateSuffix);
-  DATUM_TRY(files.make_directory(parent, name, 0700));
-  auto folder = files.open_directory(parent, name, os::Follow::no);
-  Status status = folder ? copy_beside(bench, work, *folder) : Status(fail(folder.error()));
-  if (status) status = check(path_of(work, name) + "/" + work.where.name);
-  if (folder) static_cast<void>(files.remove_file(*folder, work.where.name));
-  folder = os::Handle();
-  auto removed = files.remove_directory(parent, name);
-  return status ? removed : status;
-}
-
-bool ends_with_conf(const Work& work) {
-  return work.where.name.ends_with(".conf");
-}
-
 Status run_and_judge(Bench& bench, Work& work, const Program& program, const std::string& path,
-                     bool sensitive) {
-  DATUM_ASSIGN(auto result, run_program(bench, program, path));
+                     bool sensitive, std::string_view environment = {}) {
+  DATUM_ASSIGN(auto result, run_program(bench, program, path, environment));
   work.output = sensitive ? std::string(kRedacted) : std::move(result.output);
   return judge(result);
 }
@@ -152,12 +125,10 @@ Status validate_with(Bench& bench, Work& work, const Program& program, bool sens
                 "only a whole nginx.conf can be tested, not a part of one. Nothing was changed");
   if (program.name != "systemd-unit")
     return run_and_judge(bench, work, program, path_of(work, work.temp), sensitive);
-  if (ends_with_conf(work))
-    return fail(ErrorCode::unsupported,
-                "only a whole unit can be tested, not a drop-in. Nothing was changed");
-  return with_named_copy(bench, work, [&](const std::string& path) {
-    return run_and_judge(bench, work, program, path, sensitive);
-  });
+  return with_unit_shadow(
+      bench, work, [&](const std::string& unit, const std::string& environment) {
+        return run_and_judge(bench, work, program, unit, sensitive, environment);
+      });
 }
 
 }  // namespace

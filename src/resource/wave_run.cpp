@@ -90,6 +90,8 @@ Status WaveRun::locate(Work& work) {
   DATUM_ASSIGN(work.before, sight_.find(work.where));
   if (sight_.is_own(work.where, work.before))
     return fail(ErrorCode::refused, "it belongs to Datum itself; not touched");
+  if (work.before && work.before->immutable)
+    return fail(ErrorCode::permission_denied, "it is immutable (chattr +i or +a); not touched");
   auto change = find_change(work, work.before);
   if (change) work.skipped = std::move(*change);
   return {};

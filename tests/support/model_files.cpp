@@ -197,6 +197,7 @@ FileStat ModelFiles::stat_of(Found found) const {
   stat.ctime_ns = inode->ctime_ns;
   stat.mount = 10 + inode->file_system;
   stat.mount_root = found.mount_root;
+  stat.immutable = inode->immutable;
   return stat;
 }
 

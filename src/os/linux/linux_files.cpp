@@ -99,6 +99,7 @@ FileStat from_statx(const struct statx& raw) {
   // Both need Linux 5.8; before it a mount point shows only when something is renamed onto it.
   if ((raw.stx_mask & STATX_MNT_ID) != 0) stat.mount = raw.stx_mnt_id;
   stat.mount_root = (raw.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  stat.immutable = (raw.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
   return stat;
 }
 

@@ -43,6 +43,8 @@ Status add_entry(Sight& sight, const os::Location& where, bool purge_directories
     entry.reason = "a folder, and purgeDirectories is not set";
   } else if (stat->mount_root) {
     entry.reason = "a mount point";
+  } else if (stat->immutable) {
+    entry.reason = "immutable (chattr +i or +a)";
   } else if (folder) {
     entry.reason = find_contents(sight, where);
   }
@@ -75,6 +77,7 @@ Status list_undeclared(Sight& sight, const model::Resource& resource, const os::
 void observe_absent(Sight& sight, const os::Location& where, const os::FileStat& stat,
                     core::Observation& seen) {
   add_state_drift(seen, true);
+  add_immutable_obstacle(stat, seen);
   if (stat.type != os::FileType::directory)
     return add_type_drift(seen, os::FileType::directory, stat.type);
   if (stat.mount_root)
@@ -107,6 +110,7 @@ void DirectoryProvider::observe(Sight& sight, const model::Resource& resource,
     return record_owned_content(sight, *where, **stat, seen);
   }
   add_metadata_drifts(sight, resource, **stat, seen);
+  add_immutable_obstacle(**stat, seen);
   if (!resource.flag(Field::purge)) return;
   const auto listed = list_undeclared(sight, resource, *where, seen);
   if (!listed) set_unknown(seen, "cannot be purged", listed.error());

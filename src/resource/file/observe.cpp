@@ -83,6 +83,7 @@ bool has_drift(const core::Observation& seen, std::string_view field) {
 void add_obstacles(Sight& sight, const model::Resource& resource, const Look& look,
                    core::Observation& seen) {
   const auto& stat = *look.stat;
+  add_immutable_obstacle(stat, seen);
   const bool in_place = resource.text(Field::replace) == "inPlace";
   const bool content = has_drift(seen, "content");
   const auto policy = resource.text(Field::hard_links, "fail");
@@ -110,6 +111,7 @@ void observe_absent(Sight& sight, const os::Location& where, core::Observation& 
   if (!stat) return set_unknown(seen, "cannot be looked at", stat.error());
   if (!accept(sight, where, *stat, seen) || !*stat) return;
   add_state_drift(seen, true);
+  add_immutable_obstacle(**stat, seen);
   const auto type = (*stat)->type;
   if (type != os::FileType::regular && type != os::FileType::symlink)
     add_type_drift(seen, os::FileType::regular, type);
@@ -120,6 +122,7 @@ void observe_absent(Sight& sight, const os::Location& where, core::Observation& 
 void observe_other_type(Sight& sight, const os::Location& where, const os::FileStat& stat,
                         core::Observation& seen) {
   add_type_drift(seen, os::FileType::regular, stat.type);
+  add_immutable_obstacle(stat, seen);
   record_owned_content(sight, where, stat, seen);
   if (stat.mount_root) add_obstacle(seen, core::Obstacle::mount_point, "target is a mount point");
 }

@@ -21,6 +21,7 @@ void SymlinkProvider::observe(Sight& sight, const model::Resource& resource,
   if (absent) add_state_drift(seen, true);
   if ((*stat)->type != os::FileType::symlink) {
     add_type_drift(seen, os::FileType::symlink, (*stat)->type);
+    add_immutable_obstacle(**stat, seen);
     record_owned_content(sight, *where, **stat, seen);
     if ((*stat)->mount_root)
       add_obstacle(seen, core::Obstacle::mount_point, "target is a mount point");

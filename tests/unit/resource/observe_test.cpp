@@ -175,6 +175,23 @@ TEST_CASE("resource: [F06] a second name of the file is an obstacle unless a pol
         Obstacle::none);
 }
 
+TEST_CASE("resource: an immutable thing is an obstacle when it drifts, and is no drift by itself") {
+  Modelled m;
+  m.model.put_file("/etc/x", "old");
+  m.model.put_directory("/etc/d");
+  m.model.set_immutable("/etc/x", true);
+  m.model.set_immutable("/etc/d", true);
+  CHECK(m.scene.observe(a_file("/etc/x").content(m.scene.content, "old").done()).obstacle ==
+        Obstacle::none);
+  for (const auto& one :
+       {a_file("/etc/x").content(m.scene.content, "new").done(), a_file("/etc/x").absent().done(),
+        a_symlink("/etc/x", "y").done(), a_directory("/etc/d").mode("0700").done(),
+        a_directory("/etc/d").absent().done()})
+    CHECK(m.scene.observe(one).obstacle == Obstacle::immutable);
+  const auto purged = m.scene.observe(a_directory("/etc").with(Field::purge, true).done());
+  CHECK_FALSE(purged.purge[1].removable);
+}
+
 TEST_CASE("resource: [F05] capabilities that a change takes away are shown beforehand") {
   Modelled m;
   m.model.put_file("/usr/bin/ping", "elf", 0755);

@@ -119,6 +119,48 @@ TEST_CASE("resource: systemd's validator sees a unit under the unit's own name")
   CHECK(m.leftovers().empty());
 }
 
+TEST_CASE("resource: a drop-in is validated merged with the unit that it belongs to") {
+  Modelled m;
+  m.model.put_directory("/etc/systemd/system/x.service.d");
+  const std::string path = "/etc/systemd/system/x.service.d/10-limits.conf";
+  CHECK(m.run(path, "[Service]\n", "systemd-unit").find("x.service") != std::string::npos);
+  m.model.put_file("/usr/lib/systemd/system/x.service", "the unit");
+  std::string drop_in;
+  m.pass.options.run_child = [&](const loop::ChildOptions& child) -> Result<loop::ChildResult> {
+    m.seen = m.text(child.argv.back());
+    drop_in = m.text(child.argv.back() + ".d/10-limits.conf");
+    m.environment = child.environment.back();
+    return m.answer;
+  };
+  CHECK(m.run(path, "[Service]\nx\n", "systemd-unit") == "succeeded");
+  CHECK(m.seen == "the unit");
+  CHECK(drop_in == "[Service]\nx\n");
+  CHECK(m.environment.starts_with("SYSTEMD_UNIT_PATH=/etc/systemd/system/x.service.d/.datum-"));
+  CHECK(m.environment.ends_with(":"));
+  CHECK(m.leftovers().empty());
+}
+
+TEST_CASE("resource: a shadow that a dead process left is no obstacle, and recovery removes it") {
+  Modelled m;
+  m.model.put_directory("/etc/systemd/system");
+  const auto shadow = "/etc/systemd/system/" +
+                      resource::temp_name(m.pass.options.store, m.pass.options.pass, 0) + "-check";
+  m.model.put_file(shadow + "/x.service", "dead");
+  m.model.put_file(shadow + "/x.service.d/y.conf", "dead");
+  const core::AnnouncedState announced{0,
+                                       core::ActionKind::create,
+                                       {model::TargetFamily::path, "/etc/systemd/system/x.service"},
+                                       core::Found::absent};
+  const auto declared = declare({});
+  const auto seen = resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
+                                             m.pass.options.pass, announced, true);
+  CHECK(seen.outcome == core::RecoveredOutcome::did_not);
+  CHECK(m.leftovers().empty());
+  m.model.put_file(shadow + "/x.service", "dead");
+  CHECK(m.run("/etc/systemd/system/x.service", "[Service]\n", "systemd-unit") == "succeeded");
+  CHECK(m.leftovers().empty());
+}
+
 TEST_CASE("resource: under another root no program of this machine judges") {
   Modelled m;
   m.scene.machine().root_path = "/mnt/image";

@@ -110,6 +110,15 @@ TEST_CASE("resource: [F02] label, ACL and user attributes go over to the new fil
         std::vector<std::string>{"security.selinux", "system.posix_acl_access", "user.note"});
 }
 
+TEST_CASE("resource: a file that became immutable after the look fails and is not touched") {
+  Modelled m;
+  m.model.put_file("/etc/x", "old");
+  m.pass.before_run = [&] { m.model.set_immutable("/etc/x", true); };
+  const auto done = m.pass.run({a_file("/etc/x").content(m.scene.content, "new").done()});
+  CHECK(done.outcome("/etc/x").find("immutable") != std::string::npos);
+  CHECK(m.text("/etc/x") == "old");
+}
+
 TEST_CASE("resource: [F02] a label that cannot be set fails the action and leaves no trace") {
   Modelled m;
   m.model.put_file("/etc/x", "old");

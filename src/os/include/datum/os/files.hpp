@@ -76,6 +76,7 @@ struct FileStat {
   std::uint64_t mount =
       0;  // mount id where known, 0 otherwise: two names of one mount compare equal
   bool mount_root = false;  // the name itself is a mount point
+  bool immutable = false;   // chattr +i or +a, where the file system tells: nobody may change it
 };
 
 struct DirectoryEntry {
