@@ -13,7 +13,7 @@ class FolderStore;
 class ViewSource final : public ByteSource {
  public:
   explicit ViewSource(ByteView bytes) : left_(bytes) {}
-  Result<std::size_t> read(MutableByteView out) override;
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override;
 
  private:
   ByteView left_;
@@ -22,7 +22,7 @@ class ViewSource final : public ByteSource {
 class BytesSource final : public ByteSource {
  public:
   explicit BytesSource(Bytes bytes) : bytes_(std::move(bytes)), view_(bytes_) {}
-  Result<std::size_t> read(MutableByteView out) override { return view_.read(out); }
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override { return view_.read(out); }
 
  private:
   Bytes bytes_;
@@ -34,7 +34,7 @@ class ListSource final : public ByteSource {
  public:
   ListSource(const FolderStore& store, std::vector<Digest> parts)
       : store_(store), parts_(std::move(parts)) {}
-  Result<std::size_t> read(MutableByteView out) override;
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override;
 
  private:
   const FolderStore& store_;

@@ -22,15 +22,15 @@ class FolderStore final : public BlobStore {
       : files_(files), folder_(std::move(folder)), read_only_(read_only) {}
   ~FolderStore() override;
 
-  Result<Stored> put(ByteView content) override;
-  Result<Stored> put_stream(ByteSource& source) override;
-  Status sync() override;
+  [[nodiscard]] Result<Stored> put(ByteView content) override;
+  [[nodiscard]] Result<Stored> put_stream(ByteSource& source) override;
+  [[nodiscard]] Status sync() override;
   bool contains(const Digest& digest) const override;
-  Result<Bytes> read(const Digest& digest, std::size_t limit) const override;
-  Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override;
-  Result<std::uint64_t> used() const override;
-  Status remove(const Digest& digest) override;
-  Result<std::uint64_t> sweep(std::span<const Digest> live) override;
+  [[nodiscard]] Result<Bytes> read(const Digest& digest, std::size_t limit) const override;
+  [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override;
+  [[nodiscard]] Result<std::uint64_t> used() const override;
+  [[nodiscard]] Status remove(const Digest& digest) override;
+  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest> live) override;
 
   // Of writers that died; only before anything is put.
   [[nodiscard]] Status remove_dead_temps();

@@ -19,7 +19,7 @@ class Prefixed final : public ByteSource {
   Prefixed(Bytes first, ByteSource& rest) : first_(std::move(first)), rest_(rest) {}
   Prefixed(Bytes first, std::unique_ptr<ByteSource> rest)
       : first_(std::move(first)), owned_(std::move(rest)), rest_(*owned_) {}
-  Result<std::size_t> read(MutableByteView out) override {
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
     if (at_ == first_.size()) return rest_.read(out);
     const auto count = std::min(out.size(), first_.size() - at_);
     std::copy_n(first_.begin() + static_cast<std::ptrdiff_t>(at_), count, out.begin());

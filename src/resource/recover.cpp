@@ -49,6 +49,12 @@ void clean_up(Sight& sight, const os::Location& where, const std::string& temp) 
   static_cast<void>(files.sync(where.folder->handle));
 }
 
+bool anything_left(Sight& sight, const os::Location& where, const std::string& temp) {
+  for (const auto suffix : {std::string_view(), kAsideSuffix, kValidateSuffix, kBackupSuffix})
+    if (is_there(sight, where, temp + std::string(suffix))) return true;
+  return false;
+}
+
 const model::Resource* find_resource(const Declared& declared, const model::Target& target) {
   for (const auto& resource : declared.manifest->resources)
     if (resource->target == target) return resource.get();
@@ -91,6 +97,7 @@ core::RecoveredAction recover_action(const Machine& machine, const Declared& dec
   const auto temp = temp_name(store, pass, action.ordinal);
   const bool temp_there = where && is_there(sight, *where, temp);
   if (where && enforce) clean_up(sight, *where, temp);
+  recovered.temporary_left = where && anything_left(sight, *where, temp);
 
   Observer observer(borrow(machine), borrow(declared));
   const auto* resource = find_resource(declared, action.target);
@@ -105,6 +112,17 @@ core::RecoveredAction recover_action(const Machine& machine, const Declared& dec
   if (seen.found != core::Found::unseen)
     recovered.outcome = judge_unknown(action, seen.found, temp_there);
   return recovered;
+}
+
+bool remove_leftover(const Machine& machine, const Id128& store, const core::Leftover& leftover) {
+  const Declared nothing{std::make_shared<const model::Manifest>(), {}};
+  Sight sight(borrow(machine), borrow(nothing));
+  const auto where = sight.walker().locate(leftover.target.name);
+  // With its folder gone, what lay in it is gone too.
+  if (!where) return where.error().code() == ErrorCode::not_found;
+  const auto temp = temp_name(store, leftover.pass, leftover.ordinal);
+  clean_up(sight, *where, temp);
+  return !anything_left(sight, *where, temp);
 }
 
 }  // namespace datum::resource

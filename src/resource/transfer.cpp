@@ -16,7 +16,7 @@ constexpr std::size_t kHoleSize = 64 * 1024;
 class TextSource final : public ByteSource {
  public:
   explicit TextSource(std::string_view text) : left_(as_bytes(text)) {}
-  Result<std::size_t> read(MutableByteView out) override {
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
     const auto count = std::min(out.size(), left_.size());
     std::copy_n(left_.begin(), count, out.begin());
     left_ = left_.subspan(count);

@@ -28,7 +28,9 @@ enum class Into : bool { empty_file, old_content };
 class FileSource final : public ByteSource {
  public:
   FileSource(os::Files& files, const os::Handle& file) : files_(files), file_(file) {}
-  Result<std::size_t> read(MutableByteView out) override { return files_.read(file_, out); }
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
+    return files_.read(file_, out);
+  }
 
  private:
   os::Files& files_;

@@ -48,7 +48,7 @@ struct Stored {
 class PatternSource final : public ByteSource {
  public:
   explicit PatternSource(std::size_t size) : left_(size) {}
-  Result<std::size_t> read(MutableByteView out) override {
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
     if (fail_at_end && left_ == 0) return fail(ErrorCode::io_error, "the source broke");
     const auto count = std::min({out.size(), left_, std::size_t{65'537}});
     for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::byte>((at_++ / 97) % 251);

@@ -50,7 +50,7 @@ bool is_root() {
 class SparseSource final : public ByteSource {
  public:
   explicit SparseSource(std::uint64_t size) : size_(size) {}
-  Result<std::size_t> read(MutableByteView out) override {
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
     const auto count = std::min<std::uint64_t>(out.size(), size_ - at_);
     std::fill_n(out.begin(), count, std::byte{0});
     for (const auto mark : {std::uint64_t{0}, size_ / 2})
@@ -66,7 +66,7 @@ class SparseSource final : public ByteSource {
 class SparseContent final : public ContentSource {
  public:
   explicit SparseContent(std::uint64_t size) : size_(size) {}
-  Result<std::unique_ptr<ByteSource>> open(const Digest&) const override {
+  [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest&) const override {
     return std::unique_ptr<ByteSource>(std::make_unique<SparseSource>(size_));
   }
 

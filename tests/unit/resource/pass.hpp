@@ -10,12 +10,12 @@ namespace datum::test {
 
 class MemoryBlobs final : public blobs::BlobStore {
  public:
-  Result<blobs::Stored> put(ByteView content) override {
+  [[nodiscard]] Result<blobs::Stored> put(ByteView content) override {
     const auto digest = crypto::sha256(content);
     kept[digest] = std::string(as_text(content));
     return blobs::Stored{digest, content.size()};
   }
-  Result<blobs::Stored> put_stream(ByteSource& source) override {
+  [[nodiscard]] Result<blobs::Stored> put_stream(ByteSource& source) override {
     Bytes all;
     Bytes piece(4096);
     for (;;) {
@@ -24,20 +24,22 @@ class MemoryBlobs final : public blobs::BlobStore {
       all.insert(all.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count));
     }
   }
-  Status sync() override {
+  [[nodiscard]] Status sync() override {
     ++syncs;
     return {};
   }
   bool contains(const Digest& digest) const override { return kept.contains(digest); }
-  Result<Bytes> read(const Digest& digest, std::size_t) const override {
+  [[nodiscard]] Result<Bytes> read(const Digest& digest, std::size_t) const override {
     return to_bytes(kept.at(digest));
   }
-  Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
+  [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
     return std::unique_ptr<ByteSource>(std::make_unique<TextSource>(kept.at(digest)));
   }
-  Result<std::uint64_t> used() const override { return used_bytes; }
-  Status remove(const Digest&) override { return {}; }
-  Result<std::uint64_t> sweep(std::span<const Digest>) override { return std::uint64_t{0}; }
+  [[nodiscard]] Result<std::uint64_t> used() const override { return used_bytes; }
+  [[nodiscard]] Status remove(const Digest&) override { return {}; }
+  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest>) override {
+    return std::uint64_t{0};
+  }
 
   std::map<Digest, std::string> kept;
   std::uint64_t used_bytes = 0;

@@ -19,7 +19,7 @@ namespace datum::test {
 class TextSource final : public ByteSource {
  public:
   explicit TextSource(std::string text) : text_(std::move(text)) {}
-  Result<std::size_t> read(MutableByteView out) override {
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
     const auto count = std::min(out.size(), text_.size() - at_);
     std::copy_n(as_bytes(text_).begin() + static_cast<std::ptrdiff_t>(at_), count, out.begin());
     at_ += count;
@@ -42,7 +42,7 @@ class TextContent final : public ContentSource {
   void lie(const std::string& text, std::string other) {
     texts_[crypto::sha256(as_bytes(text))] = std::move(other);
   }
-  Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
+  [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
     const auto found = texts_.find(digest);
     if (found == texts_.end()) return fail(ErrorCode::not_found, "no such content");
     return std::unique_ptr<ByteSource>(std::make_unique<TextSource>(found->second));

@@ -88,4 +88,9 @@ class FileWave {
                                                    const core::AnnouncedState& action,
                                                    bool enforce);
 
+// Removes what a dead action left beside its target, durably, where a recovery in observe could
+// not. False if something of it still lies there.
+[[nodiscard]] bool remove_leftover(const Machine& machine, const Id128& store,
+                                   const core::Leftover& leftover);
+
 }  // namespace datum::resource
