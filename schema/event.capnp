@@ -268,6 +268,7 @@ struct ActionRecovered {
   target @2 :Value.Target;
   outcome @3 :Value.RecoveredOutcome;
   left @4 :Value.Left;
+  temporaryLeft @5 :Bool;
 }
 
 # --- notification

@@ -102,6 +102,12 @@ struct Hold {
   actor @3 :Value.Actor;
 }
 
+struct Leftover {
+  pass @0 :UInt64;
+  ordinal @1 :UInt32;
+  target @2 :Value.Target;
+}
+
 struct State {
   seq @0 :UInt64;
   store @1 :Data;
@@ -132,6 +138,7 @@ struct State {
   failures @26 :List(FailureEntry);
   suspects @27 :List(DeathsEntry);
   quarantined @28 :List(DeathsEntry);
+  leftovers @29 :List(Leftover);
 }
 
 

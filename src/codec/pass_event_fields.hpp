@@ -154,6 +154,7 @@ DATUM_STRUCT(core::ActionRecovered) {
   DATUM_FIELD(target, Target);
   DATUM_FIELD(outcome, Outcome);
   DATUM_FIELD(left, Left);
+  DATUM_FIELD(temporary_left, TemporaryLeft);
 }
 DATUM_STRUCT(core::NotificationRaised) {
   DATUM_FIELD(pass, Pass);

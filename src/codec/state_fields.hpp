@@ -84,6 +84,11 @@ DATUM_STRUCT(core::Hold) {
   DATUM_FIELD(reason, Reason);
   DATUM_FIELD(actor, Actor);
 }
+DATUM_STRUCT(core::Leftover) {
+  DATUM_FIELD(pass, Pass);
+  DATUM_FIELD(ordinal, Ordinal);
+  DATUM_FIELD(target, Target);
+}
 DATUM_STRUCT(core::State) {
   DATUM_FIELD(seq, Seq);
   DATUM_FIELD(store, Store);
@@ -114,6 +119,7 @@ DATUM_STRUCT(core::State) {
   DATUM_FIELD(failures, Failures);
   DATUM_FIELD(suspects, Suspects);
   DATUM_FIELD(quarantined, Quarantined);
+  DATUM_FIELD(leftovers, Leftovers);
 }
 
 }  // namespace datum::codec

@@ -26,6 +26,7 @@ class Recovery {
     event.target = action.target;
     event.outcome = seen.outcome;
     event.left = seen.left;
+    event.temporary_left = seen.temporary_left;
     events_.push_back(std::move(event));
     if (seen.outcome != RecoveredOutcome::took_effect) append_quarantine(action);
   }
@@ -127,6 +128,20 @@ Result<Events> Decider::operator()(const RecordRecovery& command) const {
   if (std::adjacent_find(ordinals.begin(), ordinals.end()) != ordinals.end())
     return fail(ErrorCode::conflict, "an action was looked at twice");
   return recovery.take();
+}
+
+Result<Events> Decider::operator()(const RecordCleaned& command) const {
+  Events events;
+  for (const auto& gone : command.gone) {
+    const bool known =
+        std::find(state_.leftovers.begin(), state_.leftovers.end(), gone) != state_.leftovers.end();
+    if (!known)
+      return fail(ErrorCode::conflict, gone.target.text() + ": no file of a dead action was left");
+    // What it did was told when it was left; with its file gone, it did nothing that stayed.
+    events.push_back(ActionRecovered{
+        gone.pass, gone.ordinal, gone.target, RecoveredOutcome::did_not, {}, false});
+  }
+  return events;
 }
 
 }  // namespace datum::core

@@ -24,6 +24,7 @@ class Decider {
   Result<Events> operator()(const Acknowledge& command) const;
   Result<Events> operator()(const KeepTarget& command) const;
   Result<Events> operator()(const LiftQuarantine& command) const;
+  Result<Events> operator()(const RecordCleaned& command) const;
   // pass
   Result<Events> operator()(const StartPass& command) const;
   Result<Events> operator()(const RecordObservations& command) const;

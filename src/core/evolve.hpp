@@ -94,6 +94,7 @@ class Evolver {
 
  private:
   // Ends an announced action, or one that never was announced.
+  void note_leftover(const ActionRecovered& event) const;
   void end_action(std::uint32_t ordinal, Phase phase) const;
   void settle_loss(const model::Target& target) const;
   void count_correction(const model::Target& target) const;

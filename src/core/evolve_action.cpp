@@ -100,9 +100,19 @@ void Evolver::operator()(const ActionQuarantined& event) const {
   state_.suspects.erase(event.target);
 }
 
+void Evolver::note_leftover(const ActionRecovered& event) const {
+  const auto is_it = [&event](const Leftover& leftover) {
+    return leftover.pass == event.pass && leftover.ordinal == event.ordinal;
+  };
+  std::erase_if(state_.leftovers, is_it);
+  if (event.temporary_left) state_.leftovers.push_back({event.pass, event.ordinal, event.target});
+}
+
 // What did not take effect, or may not have, was running when the process died: it is run alone
 // from now on, and only a death in a wave of one is held against it.
 void Evolver::operator()(const ActionRecovered& event) const {
+  note_leftover(event);
+  if (!state_.pass || state_.pass->id != event.pass) return;  // told before; only its file went now
   if (event.outcome == RecoveredOutcome::took_effect) {
     end_action(event.ordinal, Phase::succeeded);
     state_.suspects.erase(event.target);

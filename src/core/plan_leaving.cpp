@@ -20,7 +20,9 @@ std::string reason_to_release(const Planning& planning, const LeavingObservation
   if (seen.same_as_declared) return "still declared under another path";
   if (seen.target.family == TargetFamily::unit) return "a service is never removed";
   if (!owned.created) return "adopted and not made by Datum: it stays";
-  if (owned.protect) return "protected: it is never removed";
+  const auto& listed = planning.input.protect_list;
+  if (owned.protect || std::binary_search(listed.begin(), listed.end(), owned.reference))
+    return "protected: it is never removed";
   const auto change = describe_change(owned.left, seen.found, seen.identity, seen.content);
   if (!change.empty()) return "changed since Datum made it (" + change + "): it stays";
   const bool above = planning.above_present.contains(seen.target.name);

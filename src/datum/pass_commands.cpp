@@ -63,6 +63,7 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
   request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
   request.read_terms = mode_terms(session, mode_argument(arguments));
   request.observe_globs = config.observe.value;
+  request.protect_globs = config.protect.value;
   request.limits.max = config.removals_max.value;
   request.limits.allowed = arguments.allow_removals;
   return request;

@@ -104,6 +104,17 @@ static std::vector<model::Reference> references_matching(const model::Manifest& 
   return matched;
 }
 
+// The references of owned targets that one of the globs matches, sorted.
+static std::vector<model::Reference> owned_matching(const core::State& state,
+                                                    const std::vector<std::string>& globs) {
+  std::vector<model::Reference> matched;
+  if (globs.empty()) return matched;
+  for (const auto& [target, owned] : state.owned)
+    if (config::matches_any(globs, owned.reference.text())) matched.push_back(owned.reference);
+  std::sort(matched.begin(), matched.end());
+  return matched;
+}
+
 loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   auto& request = running.request;
   auto observing = observe_places(loop_, running.looking, all_places(*request.manifest));
@@ -122,6 +133,7 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   input.state = &store_.history->state();
   running.observe_list = references_matching(*request.manifest, request.observe_globs);
   input.observe_list = running.observe_list;
+  input.protect_list = owned_matching(store_.history->state(), request.protect_globs);
   input.limits = request.limits;
   running.report.plan = std::make_shared<const core::Plan>(core::compute_plan(input));
   running.phases.assign(running.report.plan->actions.size(), core::Phase::waiting);

@@ -71,17 +71,23 @@ Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder) {
 Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& folder,
                          const StoreBinding& binding) {
   DATUM_TRY(check_folder(files, folder));
+  DATUM_ASSIGN(auto history, history::open_history(loop, folder));
+  return open_store_over(loop, files, folder, std::move(history), binding);
+}
+
+Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::string& folder,
+                              std::unique_ptr<history::History> history,
+                              const StoreBinding& binding) {
   Store store;
   store.folder = folder;
-  DATUM_ASSIGN(store.history, history::open_history(loop, folder));
-  auto& history = *store.history;
-  if (history.state().store.empty()) {
+  store.history = std::move(history);
+  if (store.history->state().store.empty()) {
     const core::CreateStore create{crypto::random_id(), binding.root, binding.host, binding.source,
                                    binding.version};
-    DATUM_TRY(history.execute(create));
+    DATUM_TRY(store.history->execute(create));
   }
   const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};
-  DATUM_TRY(history.execute(open));
+  DATUM_TRY(store.history->execute(open));
   auto key = read_or_make_key(files, folder);
   if (!key) return fail(std::move(key).error().context(folder));
   store.sensitive_key = std::move(*key);

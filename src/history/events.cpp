@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "datum/codec/event.hpp"
 #include "datum/codec/checkpoint.hpp"
+#include "datum/codec/event.hpp"
 #include "datum/history/history.hpp"
 
 namespace datum::history {
@@ -54,7 +54,8 @@ EncodedEvent encode(const core::Event& event, Seq seq, const journal::Stamp& sta
   const bool starts = std::holds_alternative<core::PassStarted>(event);
   const PassId pass = starts ? seq : core::pass_of(event);
   if (pass != 0) encoded.keys.emplace_back(kPasses, key_of_number(pass));
-  // A wave's announcement names many targets; each of them is found by the record that ends its action.
+  // A wave's announcement names many targets; each of them is found by the record that ends its
+  // action.
   if (std::holds_alternative<core::ActionsAnnounced>(event)) return encoded;
   std::vector<std::string> seen;
   for (const auto* target : core::targets_of(event)) seen.push_back(key_of_target(*target));

@@ -115,7 +115,7 @@ core::RecoveredAction recover_action(const Machine& machine, const Declared& dec
 }
 
 bool remove_leftover(const Machine& machine, const Id128& store, const core::Leftover& leftover) {
-  const Declared nothing{std::make_shared<const model::Manifest>(), {}};
+  const auto nothing = make_declared(std::make_shared<const model::Manifest>());
   Sight sight(borrow(machine), borrow(nothing));
   const auto where = sight.walker().locate(leftover.target.name);
   // With its folder gone, what lay in it is gone too.

@@ -95,6 +95,8 @@ class ModelFiles final : public os::Files {
   // --- faults
   // The `nth` call of that kind from now on (1: the next) fails and does nothing.
   void fail_call(Call call, std::uint64_t nth, int sys_errno);
+  // Planted failures that were not reached are forgotten.
+  void forget_faults();
   // From the `nth` changing call on (1: the next) every call fails with `cancelled` and does
   // nothing: the process is as good as dead. Ends with `crash` or `end_process`. 0 lifts it.
   void stop_at_change(std::uint64_t nth);

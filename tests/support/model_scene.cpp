@@ -297,6 +297,11 @@ void ModelFiles::fail_call(Call call, std::uint64_t nth, int sys_errno) {
   faults_[{call, calls_[call] + nth}] = sys_errno;
 }
 
+void ModelFiles::forget_faults() {
+  const std::lock_guard lock(mutex_);
+  faults_.clear();
+}
+
 void ModelFiles::stop_at_change(std::uint64_t nth) {
   const std::lock_guard guard(mutex_);
   stop_at_ = nth == 0 ? 0 : changing_calls_ + nth;

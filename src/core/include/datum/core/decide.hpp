@@ -122,10 +122,16 @@ struct RecoveredAction {
   std::uint32_t ordinal = 0;
   RecoveredOutcome outcome = RecoveredOutcome::untellable;
   Left left;
+  bool temporary_left = false;
 };
 struct RecordRecovery {
   std::vector<RecoveredAction> actions;
   const model::Manifest* manifest = nullptr;  // of that pass, where known: for its notifications
+};
+
+// Files of dead actions that an earlier recovery left, and that are gone now, durably.
+struct RecordCleaned {
+  std::vector<Leftover> gone;
 };
 
 struct SetHold {
@@ -175,7 +181,8 @@ using Command =
     std::variant<CreateStore, OpenStore, CloseStore, StartPass, RecordObservations, RecordPlan,
                  AnnounceWave, RecordResults, RecordOwnership, RecordRefusals, RecordNotStarted,
                  FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge,
-                 StartDelivery, RecordDelivery, DropNotification, KeepTarget, LiftQuarantine>;
+                 StartDelivery, RecordDelivery, DropNotification, KeepTarget, LiftQuarantine,
+                 RecordCleaned>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -98,6 +98,7 @@ struct PlanInput {
   std::span<const LeavingObservation> leaving;
   const State* state = nullptr;                // owned, kept
   std::vector<model::Reference> observe_list;  // resources held in observe by agent.yaml; sorted
+  std::vector<model::Reference> protect_list;  // never removed, says agent.yaml; sorted
   RemovalLimits limits;
 };
 [[nodiscard]] Plan compute_plan(const PlanInput& input);

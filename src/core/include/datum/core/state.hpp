@@ -68,6 +68,14 @@ struct AnnouncedState {
   bool operator==(const AnnouncedState&) const = default;
 };
 
+// A file that a dead action left beside its target and that only enforce may remove.
+struct Leftover {
+  PassId pass = 0;
+  std::uint32_t ordinal = 0;
+  model::Target target;
+  bool operator==(const Leftover&) const = default;
+};
+
 // The pass that has begun and not ended.
 struct PassState {
   PassId id = 0;
@@ -142,6 +150,7 @@ struct State {
   // one.
   std::map<model::Target, std::uint32_t> suspects;
   std::map<model::Target, std::uint32_t> quarantined;  // with the number of deaths
+  std::vector<Leftover> leftovers;                     // oldest first
   bool operator==(const State&) const = default;
 };
 

@@ -41,6 +41,7 @@ struct PassRequest {
   // Read at the start and again before each wave: configuration, hold, window.
   std::function<core::ModeTerms()> read_terms;
   std::vector<std::string> observe_globs;  // over references, from agent.yaml
+  std::vector<std::string> protect_globs;  // over references, from agent.yaml: never removed
   core::RemovalLimits limits;
   std::int64_t limit_ns =
       0;  // the pass ends at the next wave after this long, suspend counted; 0: none
@@ -80,6 +81,7 @@ class Conductor {
   struct Running;
   [[nodiscard]] loop::Task<Status> apply(Running& running);
   [[nodiscard]] loop::Task<Status> run_wave(Running& running, std::vector<std::uint32_t> ordinals);
+  [[nodiscard]] loop::Task<Status> clean_leftovers(Running& running);
   [[nodiscard]] loop::Task<Status> look_again(Running& running);
   static void count_observed_only(const Running& running, core::FinishPass& finish);
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);

@@ -34,6 +34,12 @@ struct StoreBinding {
 [[nodiscard]] Result<Store> open_store(loop::Loop& loop, os::Files& files,
                                        const std::string& folder, const StoreBinding& binding);
 
+// The same over a history that is already open: for a store whose journal lies elsewhere than in
+// `folder` (the simulation). The folder must exist.
+[[nodiscard]] Result<Store> open_store_over(loop::Loop& loop, os::Files& files,
+                                            const std::string& folder,
+                                            std::unique_ptr<history::History> history,
+                                            const StoreBinding& binding);
 // The store's key, for a pass that records nothing; random (and then of use for this pass only)
 // where there is no store.
 [[nodiscard]] Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder);

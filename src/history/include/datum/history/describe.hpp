@@ -1,4 +1,5 @@
-// The fields of an event by name, for reports. codec converts; readers of history reach it through here.
+// The fields of an event by name, for reports. codec converts; readers of history reach it through
+// here.
 #pragma once
 
 #include "datum/codec/describe.hpp"
