@@ -64,11 +64,15 @@ const std::string* LabelView::find(std::string_view name) const {
 Answer matches(const Match& match, const LabelView& labels, std::set<std::string>& missing_facts) {
   Matcher matcher(labels);
   for (const auto& [name, wanted] : match.labels)
-    matcher.form(name, false, [&](const std::string& value) { return value == wanted; });
+    matcher.form(name, false,
+                 [&wanted = wanted](const std::string& value) { return value == wanted; });
   for (const auto& [name, wanted] : match.one_of)
-    matcher.form(name, false, [&](const std::string& value) { return contains(wanted, value); });
+    matcher.form(name, false,
+                 [&wanted = wanted](const std::string& value) { return contains(wanted, value); });
   for (const auto& [name, unwanted] : match.none_of)
-    matcher.form(name, true, [&](const std::string& value) { return !contains(unwanted, value); });
+    matcher.form(name, true, [&unwanted = unwanted](const std::string& value) {
+      return !contains(unwanted, value);
+    });
   for (const auto& name : match.has)
     matcher.form(name, false, [](const std::string&) { return true; });
   for (const auto& name : match.missing)
