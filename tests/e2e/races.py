@@ -18,7 +18,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 import fleet  # noqa: E402
 import tap  # noqa: E402
 
-HELD_MS = 1500
+HELD_MS = 900
 
 
 class Case(unittest.TestCase):
