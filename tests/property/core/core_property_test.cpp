@@ -113,7 +113,9 @@ std::map<model::Target, Object> find_bystanders(const World& world,
     }
     const auto owned = world.state.owned.find(target);
     const bool made = owned != world.state.owned.end() && owned->second.created &&
-                      !owned->second.protect && owned->second.left.inode == object.inode;
+                      !owned->second.protect && owned->second.left.inode == object.inode &&
+                      (object.found == Found::directory ||
+                       owned->second.left.content == digest_of(object.content));
     if (!concerned && !made) bystanders.emplace(target, object);
   }
   return bystanders;
@@ -143,6 +145,8 @@ TEST_CASE("property: a plan has one action per target, in an order that its edge
       RC_ASSERT(targets.insert(action.target).second);
       RC_ASSERT(std::is_sorted(action.after.begin(), action.after.end()));
       RC_ASSERT((action.after.empty() || action.after.back() < i));
+      for (const auto before : action.after)
+        RC_ASSERT((action.observe_only || !plan.actions[before].observe_only));
     }
   });
 }
@@ -325,6 +329,7 @@ TEST_CASE(
       const auto* now = world.machine.find(target);
       RC_ASSERT(now != nullptr);
       RC_ASSERT(now->inode == object.inode);
+      RC_ASSERT(now->content == object.content);
     }
   });
 }

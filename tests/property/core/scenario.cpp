@@ -83,6 +83,7 @@ void meddle(Dice& dice, Machine& machine) {
     if (machine.find(name) == nullptr) continue;
     const auto act = dice.roll(8);
     const bool is_folder = machine.find(name)->found == Found::directory;
+    if (act == 4 && !is_folder) machine.edit(name, "edited");
     if (act == 5 && !is_folder) machine.put(name, Found::file, "edited");
     if (act == 6) machine.take(name);
     if (act == 7 && is_folder) machine.put(name + "/stray", Found::file, "stray");

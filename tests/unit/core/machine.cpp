@@ -76,6 +76,10 @@ void Machine::take(const std::string& name) {
   });
 }
 
+void Machine::edit(const std::string& name, const std::string& content) {
+  objects_.at(Target{TargetFamily::path, name}).content = content;
+}
+
 const Object* Machine::find(const Target& target) const {
   const auto found = objects_.find(target);
   return found == objects_.end() ? nullptr : &found->second;

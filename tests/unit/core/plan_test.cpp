@@ -193,6 +193,8 @@ TEST_CASE("plan: a file below a folder that is only observed and missing is bloc
   const auto plan = world.plan(manifest_of({d, file("a", "/d/a")}));
   CHECK(refusal_at(plan, "/d/a").empty());
   CHECK(find_action(plan, path("/d/a"))->blocked_on == std::vector{ref("Directory[d]")});
+  CHECK(find_action(plan, path("/d"))->ordinal == 0);
+  CHECK(find_action(plan, path("/d/a"))->after.empty());  // waits for no success of it
 }
 
 TEST_CASE("plan: targets that left go in reverse of what they required, children before folders") {
@@ -270,6 +272,16 @@ TEST_CASE("plan: what left the declaration is removed only if Datum made it and 
   CHECK(find_action(plan, path("/protected"))->note.find("protected") == 0);
   CHECK(plan.counts.leave == 1);
   CHECK(plan.counts.release == 4);
+}
+
+TEST_CASE("plan: what was edited in its place, inode and all, is no longer what Datum left") {
+  World world;
+  world.pass(manifest_of({file("a", "/a"), link("l", "/l", "/x"), file("z", "/z")}));
+  world.machine.edit("/a", "edited");
+  world.machine.edit("/l", "/elsewhere");
+  const auto plan = world.plan(manifest_of({file("z", "/z")}));
+  CHECK(find_action(plan, path("/a"))->note.find("its content") != std::string::npos);
+  CHECK(kind_at(plan, "/l") == ActionKind::release);
 }
 
 TEST_CASE("plan: a target that left and cannot be looked at stays owned and untouched") {
@@ -480,6 +492,19 @@ TEST_CASE("plan: the brake counts a share of what is owned from ten on") {
   CHECK(without(3).brake.engaged);
 }
 
+TEST_CASE("plan: removals up to the number are done and one more is not") {
+  World world;
+  std::vector<model::Resource> many{file("z", "/z")};
+  for (int i = 0; i < 3; ++i)
+    many.push_back(file("f" + std::to_string(i), "/f" + std::to_string(i)));
+  world.pass(manifest_of(many));
+  World::PassOptions options;
+  options.limits.max = 3;
+  CHECK_FALSE(world.plan(manifest_of({file("z", "/z")}), options).brake.engaged);
+  options.limits.max = 2;
+  CHECK(world.plan(manifest_of({file("z", "/z")}), options).brake.engaged);
+}
+
 TEST_CASE("plan: below ten owned the share does not count, and absent is never braked") {
   World world;
   std::vector<model::Resource> many;
@@ -538,6 +563,18 @@ TEST_CASE("plan: a purge counts as a change of its folder for those that are tol
   const auto plan = world.plan(manifest_of({unit, folder("d", "/d", true)}));
   REQUIRE(plan.notifications.size() == 1);
   CHECK(plan.counts.reloads == 1);
+}
+
+TEST_CASE("plan: a target that leaves is no change of the document that now names another") {
+  World world;
+  auto unit = service("web");
+  unit.restart_on = {ref("File[a]")};
+  world.machine.put({model::TargetFamily::unit, "web.service"}, Found::present, "running");
+  world.pass(manifest_of({unit, file("a", "/a")}));
+  world.machine.put("/b", Found::file, "x");
+  const auto plan = world.plan(manifest_of({unit, file("a", "/b")}));
+  CHECK(kind_at(plan, "/a") == ActionKind::leave);
+  CHECK(plan.notifications.empty());
 }
 
 TEST_CASE("plan: a service that is declared stopped is not restarted") {

@@ -46,6 +46,8 @@ class Machine {
   void put(const std::string& path, Found found, const std::string& content = {});
   void put(const model::Target& target, Found found, const std::string& content);
   void take(const std::string& path);
+  // Other content in the same object.
+  void edit(const std::string& path, const std::string& content);
   [[nodiscard]] const Object* find(const model::Target& target) const;
   [[nodiscard]] const Object* find(const std::string& path) const;
   [[nodiscard]] const std::map<model::Target, Object>& objects() const { return objects_; }
