@@ -16,32 +16,32 @@ class Decider {
   explicit Decider(const State& state) : state_(state) {}
 
   // store, holds, judgements
-  Result<Events> operator()(const CreateStore& command) const;
-  Result<Events> operator()(const OpenStore& command) const;
-  Result<Events> operator()(const CloseStore& command) const;
-  Result<Events> operator()(const SetHold& command) const;
-  Result<Events> operator()(const LiftHold& command) const;
-  Result<Events> operator()(const Acknowledge& command) const;
-  Result<Events> operator()(const KeepTarget& command) const;
-  Result<Events> operator()(const LiftQuarantine& command) const;
-  Result<Events> operator()(const RecordCleaned& command) const;
+  [[nodiscard]] Result<Events> operator()(const CreateStore& command) const;
+  [[nodiscard]] Result<Events> operator()(const OpenStore& command) const;
+  [[nodiscard]] Result<Events> operator()(const CloseStore& command) const;
+  [[nodiscard]] Result<Events> operator()(const SetHold& command) const;
+  [[nodiscard]] Result<Events> operator()(const LiftHold& command) const;
+  [[nodiscard]] Result<Events> operator()(const Acknowledge& command) const;
+  [[nodiscard]] Result<Events> operator()(const KeepTarget& command) const;
+  [[nodiscard]] Result<Events> operator()(const LiftQuarantine& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordCleaned& command) const;
   // pass
-  Result<Events> operator()(const StartPass& command) const;
-  Result<Events> operator()(const RecordObservations& command) const;
-  Result<Events> operator()(const RecordPlan& command) const;
-  Result<Events> operator()(const FinishPass& command) const;
-  Result<Events> operator()(const InterruptPass& command) const;
-  Result<Events> operator()(const RecordRecovery& command) const;
+  [[nodiscard]] Result<Events> operator()(const StartPass& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordObservations& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordPlan& command) const;
+  [[nodiscard]] Result<Events> operator()(const FinishPass& command) const;
+  [[nodiscard]] Result<Events> operator()(const InterruptPass& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordRecovery& command) const;
   // actions
-  Result<Events> operator()(const AnnounceWave& command) const;
-  Result<Events> operator()(const RecordResults& command) const;
-  Result<Events> operator()(const RecordRefusals& command) const;
-  Result<Events> operator()(const RecordNotStarted& command) const;
+  [[nodiscard]] Result<Events> operator()(const AnnounceWave& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordResults& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordRefusals& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordNotStarted& command) const;
   // ownership, notifications
-  Result<Events> operator()(const RecordOwnership& command) const;
-  Result<Events> operator()(const StartDelivery& command) const;
-  Result<Events> operator()(const RecordDelivery& command) const;
-  Result<Events> operator()(const DropNotification& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordOwnership& command) const;
+  [[nodiscard]] Result<Events> operator()(const StartDelivery& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordDelivery& command) const;
+  [[nodiscard]] Result<Events> operator()(const DropNotification& command) const;
 
  private:
   // Something may be recorded of a pass only while one runs; of an act, only while it enforces.

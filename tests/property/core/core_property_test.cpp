@@ -354,6 +354,48 @@ TEST_CASE("property: without faults a second pass finds nothing more that it cou
   });
 }
 
+TEST_CASE(
+    "property: a pass that dies in a wave is recovered, and what it made is owned as created") {
+  check_all("recovery", [](Dice& dice) {
+    World world;
+    const auto manifest = manifest_of(draw_resources(dice, {false, false, true}));
+    world.start(manifest, {});
+    const auto plan = world.observe_and_plan(manifest, {});
+    world.run(RecordRefusals{plan, {}});
+    auto wave = next_wave(*plan, world.state.pass->phases);
+    RC_PRE(!wave.empty());
+    world.announce(*plan, wave);
+    RecordRecovery recovery;
+    recovery.manifest = dice.one_in(2) ? manifest.get() : nullptr;
+    for (const auto ordinal : wave) {
+      RecoveredAction seen{ordinal, RecoveredOutcome::did_not, {}};
+      if (dice.one_in(2) && !world.machine.act(plan->actions[ordinal], *manifest).error) {
+        const auto now = world.machine.observe_leaving(plan->actions[ordinal].target);
+        seen.outcome = RecoveredOutcome::took_effect;
+        seen.left = {now.found, now.identity.device, now.identity.inode, now.content};
+      }
+      recovery.actions.push_back(seen);
+    }
+    world.run(OpenStore{world.boot, "1.0", "/", "h"});
+    world.run(recovery);
+    world.run(InterruptPass{});
+    RC_ASSERT(!world.state.pass.has_value());
+    World::PassOptions options;
+    options.limits = {1000, 100, 1, 1000};
+    world.pass(manifest, options);
+    RC_ASSERT(next_wave(world.plan(manifest, options), {}).empty());
+    for (const auto& [target, object] : world.machine.objects()) {
+      RC_ASSERT(world.state.owned.contains(target));
+      RC_ASSERT(world.state.owned.at(target).created ==
+                (target.family != model::TargetFamily::unit));
+    }
+    for (const auto& resource : manifest->resources) {
+      const auto owned = world.state.owned.find(resource->target);
+      if (owned != world.state.owned.end()) RC_ASSERT(owned->second.protect == resource->protect);
+    }
+  });
+}
+
 TEST_CASE("property: the host's word does not depend on any mode") {
   check_all("word", [](Dice& dice) {
     World world;
