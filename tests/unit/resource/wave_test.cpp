@@ -138,6 +138,10 @@ TEST_CASE("resource: [F04] set-uid survives the change of owner, in one pass") {
   CHECK(m.pass.run(good).outcome("/usr/bin/x") == "succeeded");
   CHECK(m.stat_text("/usr/bin/x") == "regular file 4755 1234:0");
   m.check_converged(good);
+  // The new owner alone takes the bit away.
+  m.model.put_file("/usr/bin/x", "elf", 04755, 0, 0);
+  CHECK(m.pass.run(good).outcome("/usr/bin/x") == "succeeded");
+  CHECK(m.stat_text("/usr/bin/x") == "regular file 4755 1234:0");
   // The same by a staged file.
   m.model.put_file("/usr/bin/x", "other", 0755, 0, 0);
   CHECK(m.pass.run(good).outcome("/usr/bin/x") == "succeeded");
@@ -430,6 +434,31 @@ TEST_CASE("resource: a target that was swapped after the look is skipped and not
       CHECK_FALSE(m.text("/etc/x") == "new");
       CHECK(m.leftovers().empty());
     }
+  }
+}
+
+TEST_CASE("resource: a target that is swapped while its new content is staged is skipped") {
+  for (const bool removes : {false, true}) {
+    Modelled m;
+    m.model.put_file("/etc/x", "old");
+    m.model.put_file("/etc/y", "old");
+    bool swapped = false;
+    m.pass.before_run = [&] {
+      m.model.set_before_call([&](support::Call call, std::string_view) {
+        if (call != support::Call::sync || swapped) return;
+        swapped = true;
+        m.model.put_file("/etc/x", "theirs");
+      });
+    };
+    auto file = a_file("/etc/x");
+    removes ? file.absent() : file.content(m.scene.content, "new");
+    const auto done =
+        m.pass.run({file.done(), a_file("/etc/y").content(m.scene.content, "new").done()});
+    REQUIRE(swapped);
+    CHECK(done.outcome("/etc/x").starts_with("skipped"));
+    CHECK(done.outcome("/etc/y") == "succeeded");
+    CHECK(m.text("/etc/x") == "theirs");
+    CHECK(m.leftovers().empty());
   }
 }
 
