@@ -79,6 +79,15 @@ bool has_drift(const core::Observation& seen, std::string_view field) {
   return false;
 }
 
+// A new owner takes capabilities away; where no content is declared, the file is not open yet.
+void open_for_attributes(Sight& sight, const os::Location& where, Look& look,
+                         const core::Observation& seen) {
+  if (look.handle || !(has_drift(seen, "owner") || has_drift(seen, "group"))) return;
+  auto opened =
+      sight.files().open_file_with_stat(where.folder->handle, where.name, os::Access::read);
+  if (opened) look.handle = std::move(opened->handle);
+}
+
 // What will stand in the way of correcting a regular file that drifts.
 void add_obstacles(Sight& sight, const model::Resource& resource, const Look& look,
                    core::Observation& seen) {
@@ -160,7 +169,9 @@ void FileProvider::observe(Sight& sight, const model::Resource& resource,
   if (content != nullptr) compare_content(sight, *content, *look, seen);
   if (seen.found == core::Found::unseen) return;
   add_metadata_drifts(sight, resource, *look->stat, seen);
-  if (!seen.drifts.empty()) add_obstacles(sight, resource, *look, seen);
+  if (seen.drifts.empty()) return;
+  open_for_attributes(sight, *where, *look, seen);
+  add_obstacles(sight, resource, *look, seen);
 }
 
 }  // namespace datum::resource
