@@ -1,6 +1,7 @@
 #include "durable_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,16 @@ static std::string part_of(const std::string& path) {
   return path + ".part";
 }
 
+// The rename at the end would put a plain file in the place of a device, a pipe or a link.
+static Status check_target(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return {};
+  return fail(ErrorCode::invalid_argument,
+              path + " is no regular file, and would be replaced by one; name another file");
+}
+
 Result<DurableFile> DurableFile::create(const std::string& path) {
+  DATUM_TRY(check_target(path));
   const auto part = part_of(path);
   const int file =
       ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

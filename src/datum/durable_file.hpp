@@ -11,7 +11,8 @@ namespace datum::program {
 class DurableFile {
  public:
   // Creates `path` + ".part" (0600, emptied if it lies there from a dead process; a link is
-  // refused).
+  // refused). `invalid_argument` where `path` is a device, a pipe, a folder or a link: the rename
+  // would replace it.
   [[nodiscard]] static Result<DurableFile> create(const std::string& path);
   DurableFile(DurableFile&& other) noexcept;
   DurableFile& operator=(DurableFile&&) = delete;
