@@ -80,6 +80,23 @@ class Arguments(Case):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("output", done.stderr)
 
+    def test_output_onto_a_device(self):
+        """output: a device, a pipe, a folder or a link is never replaced by a file of ours"""
+        names = {name: self.bench.scratch / name for name in ("device", "pipe", "folder", "link")}
+        os.mknod(names["device"], 0o020644, os.makedev(1, 3))
+        os.mkfifo(names["pipe"])
+        names["folder"].mkdir()
+        names["link"].symlink_to("elsewhere")
+        for name, path in names.items():
+            with self.subTest(name=name):
+                before = fleet.entry(path)
+                for done in (self.bench.run("plan", "--out", path),
+                             fleet.datum("render", "--fleet", self.bench.fleet, "--host", fleet.HOST, "--output", path)):
+                    self.assertEqual(done.code, 1, done.text)
+                    self.assertIn(str(path), done.err)
+                self.assertEqual(before, fleet.entry(path))
+                self.assertFalse(path.with_name(f"{name}.part").exists())
+
     def test_environment(self):
         """environment: with none at all a pass does the same"""
         done = subprocess.run(["env", "-i", fleet.DATUM, "observe", "--fleet", str(self.bench.fleet), "--host", fleet.HOST,
@@ -329,7 +346,7 @@ class Stores(Case):
                                    str(self.bench.fleet), "--host", fleet.HOST, "--root", str(self.bench.root), "--state",
                                    str(self.bench.state)], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-            self.assertIn(str(self.bench.state), done.stderr)
+            self.assertIn(str(self.bench.scratch), done.stderr)
         self.assertEqual(before, fleet.listing(self.bench.root))
 
 
