@@ -20,7 +20,8 @@ Result<Events> Decider::operator()(const OpenStore& command) const {
                 "the store is bound to the host " + state_.host + ", not to " + command.host);
   const bool same_boot = command.boot == state_.boot;
   StoreOpened opened{command.boot, command.version, LastEnd::created};
-  if (!state_.boot.empty()) {
+  const bool only_created = state_.seq == 1;
+  if (!state_.boot.empty() && !only_created) {
     opened.last_end = LastEnd::clean;
     if (state_.open) opened.last_end = same_boot ? LastEnd::crashed : LastEnd::rebooted;
   }

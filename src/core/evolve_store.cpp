@@ -9,6 +9,9 @@ void Evolver::operator()(const StoreCreated& event) const {
   state_.host = event.host;
   state_.source = event.source;
   state_.version = event.version;
+  // Whoever creates a store has it open: no record of its own says so.
+  state_.open = true;
+  state_.boot = place_.boot;
 }
 
 // Another version of the program may survive what killed the last one.

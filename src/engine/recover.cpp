@@ -42,7 +42,7 @@ loop::Task<Status> Conductor::clean_leftovers(Running& running) {
   co_return execute(running, record);
 }
 
-loop::Task<Status> Conductor::recover(core::ModeTerms terms) {
+loop::Task<Status> Conductor::recover(core::ModeTerms terms, model::ManifestPtr manifest) {
   auto& history = *store_.history;
   const bool enforce = core::host_mode(terms).mode == core::Mode::enforce;
   Running none;
@@ -62,6 +62,8 @@ loop::Task<Status> Conductor::recover(core::ModeTerms terms) {
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
   record.actions = co_await looking;
+  const auto& declared = history.state().pass->started.declaration.manifest;
+  if (manifest && manifest->digest == declared) record.manifest = manifest.get();
   DATUM_CO_TRY(execute(none, record));
   const core::InterruptPass interrupt{
       rebooted ? core::Interruption::reboot : core::Interruption::crash,

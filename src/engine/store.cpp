@@ -85,9 +85,10 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     const core::CreateStore create{crypto::random_id(), binding.root, binding.host, binding.source,
                                    binding.version};
     DATUM_TRY(store.history->execute(create));
+  } else {
+    const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};
+    DATUM_TRY(store.history->execute(open));
   }
-  const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};
-  DATUM_TRY(store.history->execute(open));
   auto key = read_or_make_key(files, folder);
   if (!key) return fail(std::move(key).error().context(folder));
   store.sensitive_key = std::move(*key);

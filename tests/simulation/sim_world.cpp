@@ -203,7 +203,7 @@ void World::check_call(support::Call call, std::string_view name) {
 static loop::Task<bool> one_life(engine::Conductor& conductor, engine::PassRequest request,
                                  std::optional<Result<engine::PassReport>>& report) {
   const auto terms = request.read_terms();
-  auto recovering = conductor.recover(terms);
+  auto recovering = conductor.recover(terms, request.manifest);
   auto recovered = co_await recovering;
   if (!recovered) {
     report.emplace(fail(std::move(recovered).error()));

@@ -307,7 +307,8 @@ TEST_CASE("resource: [L01] without inodes nothing of a wave is begun") {
   m.model.set_free_inodes("/srv", 0);
   const auto done = m.pass.run({a_file("/srv/x").content(m.scene.content, "new").done()});
   REQUIRE_FALSE(done.space);
-  CHECK(done.space.error().message().find("1 inodes are needed, and fewer are free") != std::string::npos);
+  CHECK(done.space.error().message().find("1 inodes are needed, and fewer are free") !=
+        std::string::npos);
 }
 
 TEST_CASE("resource: a dead temp file of the same action is no obstacle") {

@@ -41,7 +41,7 @@ struct RecordObservations {
   std::vector<Observation> observations;
   bool partial = false;  // a second look at some resources of the pass: nothing is forgotten
 };
-// Appends ObservationSummarized and PlanComputed, but only if the plan is not empty and its digest
+// Appends ObservationSummarized (in enforce) and PlanComputed, but only if the plan is not empty and its digest
 // differs from the last recorded one; otherwise both are told by PassFinished.
 struct RecordPlan {
   Digest digest;  // zero when empty

@@ -69,7 +69,8 @@ class Conductor {
   // Ends what a dead process left open: looks at each announced action, records what it sees,
   // removes temp files (only in enforce), closes the pass as interrupted. Nothing to do: returns at
   // once.
-  [[nodiscard]] loop::Task<Status> recover(core::ModeTerms terms);
+  // `manifest` tells its notifications if it is the one of that pass.
+  [[nodiscard]] loop::Task<Status> recover(core::ModeTerms terms, model::ManifestPtr manifest);
 
   // Refusals come as errors, and then nothing was observed. Once a pass has begun it always ends
   // with a report, or with the error of a journal that could not be written.
