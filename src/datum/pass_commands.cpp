@@ -120,17 +120,17 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
   const auto style = output_style(arguments);
   const inspect::PassLine line{host, report.pass, report.mode, report.status, report.cut_short};
   const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
+  const bool acted = report.mode.mode == core::Mode::enforce && arguments.verb == Verb::reconcile;
+  const auto outcomes =
+      acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
   if (arguments.json) {
     if (shows_plan) print(inspect::drift_json(unknown_among(report.observations), false));
-    print(shows_plan ? inspect::plan_json(*report.plan, report.outcomes)
+    print(shows_plan ? inspect::plan_json(*report.plan, outcomes)
                      : inspect::drift_json(report.observations, arguments.all));
     print(inspect::pass_json(line));
     return;
   }
   if (shows_plan) {
-    const bool acted = report.mode.mode == core::Mode::enforce && arguments.verb == Verb::reconcile;
-    const auto outcomes =
-        acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
     print(inspect::plan_text(*report.plan, outcomes, arguments.command_line + " --all", style));
     print(inspect::drift_text(unknown_among(report.observations), style));
   } else {

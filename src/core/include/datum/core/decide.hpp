@@ -41,8 +41,8 @@ struct RecordObservations {
   std::vector<Observation> observations;
   bool partial = false;  // a second look at some resources of the pass: nothing is forgotten
 };
-// Appends ObservationSummarized (in enforce) and PlanComputed, but only if the plan is not empty and its digest
-// differs from the last recorded one; otherwise both are told by PassFinished.
+// Appends ObservationSummarized (in enforce) and PlanComputed, but only if the plan is not empty
+// and its digest differs from the last recorded one; otherwise both are told by PassFinished.
 struct RecordPlan {
   Digest digest;  // zero when empty
   PlanCounts counts;

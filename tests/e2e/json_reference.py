@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# test: short
+"""What --json prints has exactly the members that docs/reference/json.md lists, object by object."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+DATUM = str(pathlib.Path(os.environ.get("DATUM_BUILD", TOP / "build")) / "src/datum/datum")
+
+
+def documented():
+    """object → its members, from the page's tables."""
+    objects, name = {}, None
+    for line in (TOP / "docs/reference/json.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            name = line[3:].strip()
+            objects[name] = []
+        member = re.match(r"\| `(\w+)` \|", line)
+        if member and name:
+            objects[name].append(member.group(1))
+    return objects
+
+
+def run(*arguments):
+    done = subprocess.run([DATUM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    if not done.stdout:
+        raise SystemExit(f"datum {' '.join(arguments)} printed nothing: {done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main():
+    objects, failed = documented(), 0
+    with tempfile.TemporaryDirectory() as scratch:
+        os.mkdir(f"{scratch}/root")
+        state = ["--state", f"{scratch}/state"]
+        common = ["--fleet", str(TOP / "docs/examples/first"), "--host", "workbench", "--root", f"{scratch}/root", *state, "--json"]
+        observed, planned = run("observe", *common), run("plan", *common)
+        reconciled = run("reconcile", *common, "--mode", "enforce")
+        seen = [
+            ("drift", observed[:-1]), ("pass", observed[-1:]), ("action", reconciled[:-2]), ("summary", reconciled[-2:-1]),
+            ("pass", reconciled[-1:]), ("status", run("status", *state, "--json")), ("owned", run("owned", *state, "--json")),
+            ("record", run("journal", "list", *state, "--json")), ("record", run("journal", "show", "1", *state, "--json")),
+            ("record", run("history", "/etc/motd", *state, "--json")), ("verification", run("journal", "verify", *state, "--json")),
+        ]
+        only_after_a_pass = {"message", "output"}
+        seen_planned = [member for member in objects["action"] if member not in only_after_a_pass]
+        cases = [(f"{name}, {len(lines)} lines", objects[name], lines) for name, lines in seen]
+        cases.append(("action, before a pass", seen_planned, planned[:-2]))
+        for title, members, lines in cases:
+            wrong = [list(line) for line in lines if list(line) != members]
+            good = bool(lines) and not wrong
+            failed += not good
+            print(f"{'ok' if good else 'not ok'} - json: {title}: members are those of the reference")
+            if wrong:
+                print(f"# printed    {wrong[0]}\n# documented {members}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
