@@ -84,7 +84,8 @@ class Pass {
   resource::WaveOptions options;
   MemoryBlobs blobs;
   core::State state;
-  std::function<void()> before_run;  // after observing, planning and keeping: a race
+  std::function<void(core::Plan&)> alter_plan;  // what a wave must withstand by itself
+  std::function<void()> before_run;             // after observing, planning and keeping: a race
 
   PassResult run(const std::vector<model::Resource>& resources) {
     PassResult result;
@@ -96,6 +97,7 @@ class Pass {
     input.leaving = leaving;
     input.state = &state;
     result.plan = std::make_shared<core::Plan>(core::compute_plan(input));
+    if (alter_plan) alter_plan(*result.plan);
     run_waves(declared, result);
     remember(*declared, result);
     return result;

@@ -271,6 +271,23 @@ TEST_CASE("resource: [F06] a second name that comes after the look is not writte
   CHECK(m.stat_text("/etc/b") == "regular file 0644 0:0");
 }
 
+TEST_CASE("resource: a wave refuses hard links and mount points even where the plan did not") {
+  Modelled m;
+  m.model.put_file("/etc/a", "old");
+  m.model.put_hard_link("/etc/b", "/etc/a");
+  m.model.put_file("/etc/hosts", "old");
+  m.model.mount("/etc/hosts");
+  m.pass.alter_plan = [](core::Plan& plan) {
+    for (auto& action : plan.actions) action.refusal.clear();
+  };
+  const auto done = m.pass.run({a_file("/etc/a").content(m.scene.content, "new").done(),
+                                a_file("/etc/hosts").content(m.scene.content, "new").done()});
+  CHECK(done.outcome("/etc/a").find("2 names share this file") != std::string::npos);
+  CHECK(done.outcome("/etc/hosts").find("replace: inPlace") != std::string::npos);
+  CHECK(m.text("/etc/a") == "old");
+  CHECK(m.leftovers().empty());
+}
+
 TEST_CASE("resource: [F08] absent removes the name and never what a link points to") {
   Modelled m;
   m.model.put_file("/etc/real", "x");
@@ -438,6 +455,7 @@ TEST_CASE("resource: a target that was swapped after the look is skipped and not
 }
 
 TEST_CASE("resource: a target that is swapped while its new content is staged is skipped") {
+  const auto moment = GENERATE(support::Call::create_file, support::Call::sync);
   for (const bool removes : {false, true}) {
     Modelled m;
     m.model.put_file("/etc/x", "old");
@@ -445,7 +463,7 @@ TEST_CASE("resource: a target that is swapped while its new content is staged is
     bool swapped = false;
     m.pass.before_run = [&] {
       m.model.set_before_call([&](support::Call call, std::string_view) {
-        if (call != support::Call::sync || swapped) return;
+        if (call != moment || swapped) return;
         swapped = true;
         m.model.put_file("/etc/x", "theirs");
       });
