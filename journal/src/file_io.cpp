@@ -22,7 +22,8 @@ Fd::~Fd() {
 
 Result<Fd> open_at(int folder, const std::string& name, int flags) {
   for (;;) {
-    const int fd = ::openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd =
+        ::openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd >= 0) return Fd(fd);
     if (errno != EINTR) return fail(error_from_errno(errno, "open " + name));
   }

@@ -11,6 +11,22 @@ namespace datum::program {
 
 namespace {
 
+// A value that came out empty is nearly always a shell variable that was not set: it must not
+// quietly mean the default.
+const CLI::Validator kNotEmpty(
+    [](std::string& value) {
+      return value.empty() ? std::string("the value is empty") : std::string();
+    },
+    "");
+// CLI11 reads "-1" into an unsigned number.
+const CLI::Validator kDigits(
+    [](std::string& value) {
+      const bool digits = !value.empty() && value.size() <= 19 &&
+                          value.find_first_not_of("0123456789") == std::string::npos;
+      return digits ? std::string() : value + " is not a whole number";
+    },
+    "");
+
 // Builds one sub-command: each `with_…` adds a group of flags that several verbs share.
 class Command {
  public:
@@ -23,39 +39,47 @@ class Command {
     });
   }
 
-  Command& with_fleet(bool required) {
+  Command& with_fleet(bool required) { return with_all_hosts(required).with_host(); }
+  Command& with_all_hosts(bool required) {
     auto* option =
         app_.add_option("--fleet", arguments_.fleet, "folder of the desired-state documents");
-    option->type_name("DIR");
+    option->type_name("DIR")->check(kNotEmpty);
     if (required) option->required();
-    return with_host().with_profile();
+    return with_profile();
   }
   Command& with_host() {
     app_.add_option("--host", arguments_.host, "host in the fleet (default: this machine's name)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->check(kNotEmpty);
     return *this;
   }
   Command& with_profile() {
     app_.add_option("--profile", arguments_.profile, "facts of the machine, as a YAML mapping")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(kNotEmpty);
     return *this;
   }
   Command& with_manifest() {
     app_.add_option("--manifest", arguments_.manifest, "compiled manifest, instead of --fleet")
         ->type_name("FILE")
+        ->check(kNotEmpty)
         ->excludes(app_.get_option("--fleet"));
     return *this;
   }
   Command& with_machine() {
-    app_.add_option("--root", arguments_.root, "act inside this tree")->type_name("DIR");
+    app_.add_option("--root", arguments_.root, "act inside this tree")
+        ->type_name("DIR")
+        ->check(kNotEmpty);
     app_.add_option("--config", arguments_.config,
                     "configuration (default: etc/datum under the root)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(kNotEmpty);
     return with_state();
   }
   Command& with_state() {
     app_.add_option("--state", arguments_.state, "store (default: var/lib/datum under the root)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(kNotEmpty);
     return *this;
   }
   Command& with_json() {
@@ -74,14 +98,16 @@ class Command {
   Command& with_removals() {
     app_.add_option("--allow-removals", arguments_.allow_removals,
                     "let this pass remove up to N targets that left the declaration")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(kDigits);
     app_.add_flag("--final", arguments_.final, "accept an empty manifest");
     return *this;
   }
   Command& with_journal() {
     app_.add_option("--journal", arguments_.journal,
                     "read this copy or export instead of the store")
-        ->type_name("PATH");
+        ->type_name("PATH")
+        ->check(kNotEmpty);
     return with_state();
   }
   [[nodiscard]] CLI::App& app() { return app_; }
@@ -112,23 +138,24 @@ void add_fleet_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   init.app().add_option("DIR", arguments.folder, "the folder")->required();
   init.with_host();
   add(commands, app, arguments, Verb::validate, "validate", "check a fleet for all its hosts")
-      .with_fleet(true)
+      .with_all_hosts(true)
       .with_json();
   auto& render =
       add(commands, app, arguments, Verb::render, "render", "show or compile a host's manifest");
   render.with_fleet(true).with_json();
   render.app()
       .add_option("--output", arguments.output, "write a self-contained compiled manifest")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(kNotEmpty);
   auto& explain = add(commands, app, arguments, Verb::explain, "explain",
                       "say where a resource's fields come from");
   explain.with_fleet(true).with_json();
   explain.app().add_option("REFERENCE", arguments.reference, "Type[name]")->required();
   auto& affected = add(commands, app, arguments, Verb::affected, "affected",
                        "list the hosts that a change reaches");
-  affected.with_fleet(true).with_json();
+  affected.with_all_hosts(true).with_json();
   auto* base = affected.app().add_option("--base", arguments.base, "the fleet before the change");
-  base->type_name("DIR");
+  base->type_name("DIR")->check(kNotEmpty);
   affected.app().add_option("FILE", arguments.files, "changed files of the fleet")->excludes(base);
   add(commands, app, arguments, Verb::schema, "schema", "print a JSON Schema of the documents");
 }
@@ -150,7 +177,8 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   plan.with_fleet(false).with_manifest().with_machine().with_removals().with_report();
   plan.app()
       .add_option("--out", arguments.plan_out, "save the plan for reconcile --plan")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(kNotEmpty);
   auto& reconcile =
       add(commands, app, arguments, Verb::reconcile, "reconcile", "one pass in the host's mode");
   reconcile.with_fleet(false).with_manifest().with_machine().with_removals().with_report();
@@ -160,14 +188,16 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"observe", "enforce"}));
   reconcile.app()
       .add_option("--plan", arguments.plan_in, "do exactly this saved plan")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(kNotEmpty);
 }
 
 void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CLI::App& journal) {
   const auto rooted = [&](Command& command) -> Command& {
     command.app()
         .add_option("--root", arguments.root, "the tree the store acts on")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(kNotEmpty);
     return command.with_state();
   };
   rooted(
@@ -184,16 +214,25 @@ void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CL
       ->required();
   auto& list = add(commands, journal, arguments, Verb::journal_list, "list", "records, one a line");
   list.with_journal().with_json();
-  list.app().add_option("--pass", arguments.pass, "only this pass")->type_name("N");
-  list.app().add_option("--kind", arguments.kind, "only events of this kind")->type_name("NAME");
+  list.app().add_option("--pass", arguments.pass, "only this pass")->type_name("N")->check(kDigits);
+  list.app()
+      .add_option("--kind", arguments.kind, "only events of this kind")
+      ->type_name("NAME")
+      ->check(kNotEmpty);
   list.app()
       .add_option("--target", arguments.target, "only about this target")
       ->type_name("TARGET");
-  list.app().add_option("--from", arguments.from, "first sequence")->type_name("SEQ");
-  list.app().add_option("--limit", arguments.limit, "the newest N of them")->type_name("N");
+  list.app()
+      .add_option("--from", arguments.from, "first sequence")
+      ->type_name("SEQ")
+      ->check(kDigits);
+  list.app()
+      .add_option("--limit", arguments.limit, "the newest N of them")
+      ->type_name("N")
+      ->check(kDigits);
   auto& show = add(commands, journal, arguments, Verb::journal_show, "show", "one record, whole");
   show.with_journal().with_json();
-  show.app().add_option("SEQ", arguments.seq, "its sequence")->required();
+  show.app().add_option("SEQ", arguments.seq, "its sequence")->required()->check(kDigits);
   add(commands, journal, arguments, Verb::journal_verify, "verify",
       "check envelope, chain, indexes and checkpoint")
       .with_journal()

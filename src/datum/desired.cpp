@@ -24,7 +24,7 @@ namespace {
 class MappedFile {
  public:
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return fail(error_from_errno(errno, path));
     struct stat info {};
     const bool known = ::fstat(descriptor, &info) == 0;
@@ -36,9 +36,7 @@ class MappedFile {
     ::close(descriptor);
     if (!known) return fail(error_from_errno(saved, path));
     if (at == MAP_FAILED)
-      return fail(ErrorCode::invalid_argument, path +
-                                                   ": not a compiled manifest (an empty file, "
-                                                   "or not a regular one)");
+      return fail(ErrorCode::invalid_argument, path + ": an empty file, or not a regular one");
     return std::shared_ptr<const MappedFile>(
         new MappedFile(at, static_cast<std::size_t>(info.st_size)));
   }

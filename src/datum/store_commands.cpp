@@ -137,8 +137,20 @@ Result<std::vector<history::StoredEvent>> find_listed(journal::Reader& reader,
   return events;
 }
 
+// Kinds have numbers below this, in groups of twenty.
+constexpr std::uint16_t kKindsEnd = 256;
+
+Status check_kind(const std::string& kind) {
+  if (kind.empty()) return {};
+  for (std::uint16_t number = 1; number < kKindsEnd; ++number)
+    if (core::to_string(static_cast<core::EventKind>(number)) == kind) return {};
+  return fail(ErrorCode::invalid_argument,
+              "--kind " + kind + ": no event has this name; docs/formats/events.md lists them");
+}
+
 // Streams where it can: a list of a million records does not stand in memory.
 Result<int> run_list(const Arguments& arguments) {
+  DATUM_TRY(check_kind(arguments.kind));
   DATUM_ASSIGN(const auto reader, open_store_reader(arguments));
   std::vector<history::StoredEvent> events;
   if (arguments.pass != 0 || !arguments.target.empty()) {

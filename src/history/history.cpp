@@ -156,6 +156,10 @@ void History::close(std::function<void(Status)> done) {
     std::shared_ptr<Bytes> checkpoint;
     if (state_.seq - checkpoint_ >= kCheckpointEvery)
       checkpoint = std::make_shared<Bytes>(codec::encode_state(state_));
+    // A State above a batch's limit (some 50,000 resources) has no checkpoint: the next open folds
+    // more records instead, which costs time and loses nothing.
+    constexpr std::size_t kBesideIt = 4096;
+    if (checkpoint && checkpoint->size() + kBesideIt > journal::kMaxBatchBytes) checkpoint.reset();
     thread_->submit(
         [log = log_.get(), checkpoint, seq = state_.seq, result] {
           if (checkpoint) {
