@@ -82,11 +82,7 @@ Result<Events> Decider::operator()(const RecordPlan& command) const {
   DATUM_TRY(need_pass());
   if (command.empty || command.digest == state_.last_plan) return Events{};
   const auto pass = state_.pass->id;
-  // Where nothing is applied, PassFinished follows at once and tells the summary.
-  if (state_.pass->started.mode.mode == Mode::observe)
-    return Events{PlanComputed{pass, command.digest, command.counts}};
-  return Events{ObservationSummarized{pass, count_resources(state_), command.observations},
-                PlanComputed{pass, command.digest, command.counts}};
+  return Events{PlanComputed{pass, command.digest, command.counts}};
 }
 
 static PassFacts facts_at_end(const PassState& pass, const FinishPass& command) {

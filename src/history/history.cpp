@@ -142,7 +142,13 @@ void History::reserve(std::uint64_t bytes, std::function<void(Status)> done) {
   }
   auto result = std::make_shared<Status>();
   thread_->submit([log = log_.get(), bytes, result] { *result = log->reserve(bytes); },
-                  [result, done = std::move(done)] { done(std::move(*result)); });
+                  [this, result, done = std::move(done)] {
+                    // A device that failed here fails whatever follows: the first error is the one
+                    // to tell.
+                    if (!*result && result->error().code() == ErrorCode::io_error && !failed_)
+                      failed_ = result->error();
+                    done(std::move(*result));
+                  });
 }
 
 void History::close(std::function<void(Status)> done) {

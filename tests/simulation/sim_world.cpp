@@ -191,7 +191,8 @@ void World::check_call(support::Call call, std::string_view name) {
   const auto* history = process_->store.history.get();
   const bool staged = name.starts_with(".datum-");
   if (history == nullptr || !(staged || is_tree_name(name))) return;
-  if (staged && call == support::Call::remove_file) return;  // cleaning up is no effect of a pass
+  if (staged && (call == support::Call::remove_file || call == support::Call::remove_directory))
+    return;  // cleaning up is no effect of a pass
   if (process_->mode == core::Mode::observe)
     violate("a changing call in observe: " + std::string(name));
   const auto& pass = history->state().pass;

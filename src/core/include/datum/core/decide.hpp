@@ -41,8 +41,9 @@ struct RecordObservations {
   std::vector<Observation> observations;
   bool partial = false;  // a second look at some resources of the pass: nothing is forgotten
 };
-// Appends ObservationSummarized (in enforce) and PlanComputed, but only if the plan is not empty
-// and its digest differs from the last recorded one; otherwise both are told by PassFinished.
+// Appends PlanComputed, but only if the plan is not empty and its digest differs from the last
+// recorded one; otherwise PassFinished tells the digest. The summary of the observations is told by
+// PassFinished alone, the same in observe and in enforce.
 struct RecordPlan {
   Digest digest;  // zero when empty
   PlanCounts counts;
