@@ -147,7 +147,7 @@ void History::reserve(std::uint64_t bytes, std::function<void(Status)> done) {
                     // to tell.
                     if (!*result && result->error().code() == ErrorCode::io_error && !failed_)
                       failed_ = result->error();
-                    done(std::move(*result));
+                    done(failed_ ? Status(fail(*failed_)) : std::move(*result));
                   });
 }
 
