@@ -199,6 +199,16 @@ TEST_CASE(
   m.check_converged({file.done()});
 }
 
+TEST_CASE("resource: a change that the machine does not keep is a failure, not a success") {
+  Modelled m;
+  m.model.put_file("/etc/x", "text", 0644);
+  m.model.set_before_call([&](support::Call call, std::string_view) {
+    if (call == support::Call::sync) m.model.set_mode_of("/etc/x", 0644);
+  });
+  CHECK(m.pass.run({a_file("/etc/x").mode("0600").done()}).outcome("/etc/x") ==
+        "failed: it did not take effect: mode is still 0644");
+}
+
 TEST_CASE("resource: [F01] a mount that comes after the look fails without a trace") {
   Modelled m;
   m.model.put_file("/etc/hosts", "old");
