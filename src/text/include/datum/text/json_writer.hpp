@@ -21,7 +21,7 @@ class JsonWriter {
   JsonWriter& key(std::string_view name);
 
   // Bytes that are not UTF-8 become U+FFFD. Control and bidirectional characters are written as
-  // \uXXXX, so that the output may go to a terminal.
+  // \u and four digits, so that the output may go to a terminal.
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(const std::string& text) { return value(std::string_view(text)); }
