@@ -169,6 +169,10 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   options.store = store_.history->state().store;
   options.pass = running.report.pass;
   options.crash_point = running.request.crash_point;
+  options.clock = &loop_.clock();
+  options.run_child = [this](const loop::ChildOptions& child) {
+    return loop_.run_child_in_job(child);
+  };
   auto wave = std::make_shared<resource::FileWave>(machine_, running.looking.declared, plan,
                                                    ordinals, std::move(options));
   std::function<Result<std::vector<resource::Prepared>>()> prepare =
@@ -192,13 +196,9 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   DATUM_CO_TRY(co_await waiting);
 
   std::function<std::vector<core::ActionResult>()> act = [wave] { return wave->run(); };
-  const auto began = loop_.clock().boot_now();
   auto acting = loop::run_on<std::vector<core::ActionResult>>(loop_.pool(), std::move(act));
   core::RecordResults record;
   record.results = co_await acting;
-  // The actions of a wave run together: each took as long as the wave.
-  const auto spent = loop_.clock().boot_now().ns - began.ns;
-  for (auto& result : record.results) result.duration_ns = spent;
   record.plan = plan;
   record.manifest = running.request.manifest.get();
   record.now = loop_.clock().wall_now();

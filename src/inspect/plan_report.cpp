@@ -59,6 +59,18 @@ std::string shape_of(const Line& line) {
          "|" + fate_of(*line.action, line.outcome) + "|" + line.action->note;
 }
 
+// What a tool wrote, under its action: line by line, never cut.
+std::string output_lines(std::string_view output) {
+  std::string text;
+  while (!output.empty()) {
+    const auto end = std::min(output.find('\n'), output.size());
+    const auto line = output.substr(0, end);
+    output.remove_prefix(std::min(end + 1, output.size()));
+    if (!line.empty()) text += "      | " + text::escape(line) + "\n";
+  }
+  return text;
+}
+
 std::string single_text(const Line& line, std::size_t reference_width, const Style& style) {
   const auto& action = *line.action;
   const text::Painter painter(style.colour);
@@ -77,8 +89,7 @@ std::string single_text(const Line& line, std::size_t reference_width, const Sty
   // What went wrong is never cut.
   if (!fate.empty() && fate != "done" && fate != "observed only")
     text += "      " + painter.paint(text::Colour::red, text::escape(fate)) + "\n";
-  if (line.outcome != nullptr && !line.outcome->output.empty())
-    text += "      " + text::escape(line.outcome->output) + "\n";
+  if (line.outcome != nullptr) text += output_lines(line.outcome->output);
   return text;
 }
 

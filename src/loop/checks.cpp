@@ -22,6 +22,12 @@ Status check_child_options(const ChildOptions& options) {
   return {};
 }
 
+Status check_job_child_options(const ChildOptions& options) {
+  if (options.timeout_ns <= 0)
+    return fail(ErrorCode::invalid_argument, "a job's child has no limit");
+  return check_child_options(options);
+}
+
 bool is_watchable_signal(int number) {
   return number > 0 && number < NSIG && number != SIGCHLD && number != SIGKILL && number != SIGSTOP;
 }

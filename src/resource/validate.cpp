@@ -78,26 +78,95 @@ std::string path_of(const Work& work, std::string_view name) {
   return path.append(name);
 }
 
-Result<loop::ChildResult> run_program(Bench& bench, const Program& program, const std::string& path,
-                                      std::string_view environment) {
-  loop::ChildOptions options;
-  options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                         "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
-  if (!environment.empty()) options.environment.emplace_back(environment);
+// Whatever runs as root must be root's, and so must the way to it: a folder that somebody else can
+// write would let them choose the program.
+Status check_trusted(Bench& bench, const os::Location& where, const os::FileStat& stat,
+                     const std::string& path) {
+  constexpr std::uint32_t kOthersWrite = 0022;
+  if (bench.sight.machine().trusted_uid != 0) return {};
+  if (!where.folder->untrusted.empty())
+    return fail(ErrorCode::refused, path + " is not run: " + where.folder->untrusted);
+  if (stat.type == os::FileType::symlink) return {};
+  if (stat.uid != 0 || (stat.mode & kOthersWrite) != 0)
+    return fail(ErrorCode::refused, path + " is not run: its owner is uid " +
+                                        std::to_string(stat.uid) + ", its mode " +
+                                        shown_mode(stat.mode));
+  return {};
+}
+
+// `path` with the links at its end followed, inside the root.
+Result<std::string> resolve_program(Bench& bench, std::string path) {
+  constexpr int kMaxLinks = 8;  // as many as any real system of alternatives needs, and more
+  for (int i = 0; i < kMaxLinks; ++i) {
+    DATUM_ASSIGN(const auto where, bench.sight.walker().locate(path));
+    DATUM_ASSIGN(const auto stat, bench.files().stat_at(where.folder->handle, where.name));
+    DATUM_TRY(check_trusted(bench, where, stat, path));
+    if (stat.type == os::FileType::regular) return path;
+    if (stat.type != os::FileType::symlink)
+      return fail(ErrorCode::refused, path + " is a " + std::string(to_string(stat.type)));
+    DATUM_ASSIGN(const auto target, bench.files().read_symlink(where.folder->handle, where.name));
+    // A relative link is walked from the real folder; ".." in it is not for a program of a package.
+    path = target.starts_with('/') ? target : where.folder->real_path + "/" + target;
+  }
+  return fail(ErrorCode::limit_exceeded, path + ": too many links");
+}
+
+Result<std::string> find_program(Bench& bench, const Program& program) {
   for (const auto binary : program.binaries) {
-    options.argv = {std::string(binary)};
-    for (const auto argument : program.before_path)
-      if (!argument.empty()) options.argv.emplace_back(argument);
-    options.argv.push_back(path);
-    auto ran = bench.options.run_child(options);
-    if (ran || ran.error().code() != ErrorCode::not_found) return ran;
+    auto found = resolve_program(bench, std::string(binary));
+    if (found) return found;
+    const auto code = found.error().code();
+    if (code != ErrorCode::not_found && code != ErrorCode::not_directory) return found;
   }
   return fail(ErrorCode::unavailable,
               std::string(program.binaries[0]) + " is not installed: nothing was changed");
 }
 
+// How long a validator may take. Real ones need well below a second; a wave should end in this.
+constexpr std::int64_t kValidatorLimitNs = 30 * kNsPerSecond;
+// Of what it says, the first and the last half: what a record may hold of a tool's output.
+constexpr std::size_t kOutputLimit = 16 * 1024;
+
+// The program of the machine that is worked on, with that machine's libraries: under another root
+// it runs inside it.
+Result<loop::ChildResult> run_program(Bench& bench, const Program& program, const std::string& path,
+                                      std::string_view environment) {
+  DATUM_ASSIGN(const auto binary, find_program(bench, program));
+  loop::ChildOptions options;
+  options.timeout_ns = kValidatorLimitNs;
+  options.output_limit = kOutputLimit;
+  options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                         "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
+  if (!environment.empty()) options.environment.emplace_back(environment);
+  options.argv = {binary};
+  for (const auto argument : program.before_path)
+    if (!argument.empty()) options.argv.emplace_back(argument);
+  options.argv.push_back(path);
+  const auto& root = bench.sight.machine().root_path;
+  if (root == "/") return bench.options.run_child(options);
+  options.argv.insert(options.argv.begin(), {std::string(), root});
+  for (const auto* changer : {"/usr/sbin/chroot", "/usr/bin/chroot"}) {
+    options.argv[0] = changer;
+    auto ran = bench.options.run_child(options);
+    if (ran || ran.error().code() != ErrorCode::not_found) return ran;
+  }
+  return fail(ErrorCode::unavailable,
+              "this machine has no chroot(8) to run it under --root: nothing was changed");
+}
+
+// The first and the last half, and what is missing between them.
+std::string output_of(const loop::ChildResult& result) {
+  if (result.output_left_out == 0) return result.output;
+  auto text = result.output;
+  return text.insert(kOutputLimit / 2, "\n[" + std::to_string(result.output_left_out) +
+                                           " bytes were left out here]\n");
+}
+
 Status judge(const loop::ChildResult& result) {
-  if (result.timed_out) return fail(ErrorCode::timed_out, "it did not end in time");
+  if (result.timed_out)
+    return fail(ErrorCode::timed_out, "it did not end within " +
+                                          std::to_string(kValidatorLimitNs / kNsPerSecond) +
+                                          " seconds and was killed");
   if (result.signal != 0)
     return fail(ErrorCode::invalid_argument, "it died of signal " + std::to_string(result.signal));
   if (result.exit_status != 0)
@@ -109,16 +178,17 @@ Status judge(const loop::ChildResult& result) {
 Status run_and_judge(Bench& bench, Work& work, const Program& program, const std::string& path,
                      bool sensitive, std::string_view environment = {}) {
   DATUM_ASSIGN(auto result, run_program(bench, program, path, environment));
-  work.output = sensitive ? std::string(kRedacted) : std::move(result.output);
+  work.output = sensitive && !result.output.empty() ? std::string(kRedacted) : output_of(result);
   return judge(result);
 }
 
 Status validate_with(Bench& bench, Work& work, const Program& program, bool sensitive) {
   if (!bench.options.run_child)
     return fail(ErrorCode::unavailable, "no program can be run here: nothing was changed");
-  if (bench.sight.machine().root_path != "/")
+  const auto& machine = bench.sight.machine();
+  if (machine.root_path != "/" && machine.trusted_uid != 0)
     return fail(ErrorCode::unsupported,
-                "not under --root: its program would be this machine's. Nothing was changed");
+                "only root can run the programs of another root. Nothing was changed");
   if (program.name == "sshd") DATUM_TRY(make_sshd_folder(bench));
   if (program.name == "nginx" && work.where.name != "nginx.conf")
     return fail(ErrorCode::unsupported,

@@ -25,7 +25,7 @@ void CallQueue::set_owed(std::size_t owed) {
 
 void CallQueue::post(std::function<void()> call) {
   set_owed(owed_ + 1);
-  add(std::move(call));
+  add({std::move(call), true});
 }
 
 void CallQueue::promise() {
@@ -33,7 +33,11 @@ void CallQueue::promise() {
 }
 
 void CallQueue::add_promised(std::function<void()> call) {
-  add(std::move(call));
+  add({std::move(call), true});
+}
+
+void CallQueue::add_unpromised(std::function<void()> call) {
+  add({std::move(call), false});
 }
 
 void CallQueue::dispatch(std::function<void()> call) {
@@ -41,7 +45,7 @@ void CallQueue::dispatch(std::function<void()> call) {
   call();
 }
 
-void CallQueue::add(std::function<void()> call) {
+void CallQueue::add(Waiting call) {
   const std::lock_guard guard(mutex_);
   if (closed_) return;
   waiting_.push_back(std::move(call));
@@ -49,16 +53,16 @@ void CallQueue::add(std::function<void()> call) {
 }
 
 void CallQueue::run_all() {
-  std::deque<std::function<void()>> batch;
+  std::deque<Waiting> batch;
   {
     const std::lock_guard guard(mutex_);
     batch.swap(waiting_);
   }
   while (!batch.empty() && !stop_requested_) {
-    const auto call = std::move(batch.front());
+    const auto next = std::move(batch.front());
     batch.pop_front();
-    set_owed(owed_ - 1);
-    call();
+    if (next.owed) set_owed(owed_ - 1);
+    next.call();
   }
   if (batch.empty()) return;
   const std::lock_guard guard(mutex_);
@@ -74,7 +78,7 @@ void CallQueue::request_stop() {
 }
 
 void CallQueue::close() {
-  std::deque<std::function<void()>> dropped;  // destroyed without the lock: they own anything
+  std::deque<Waiting> dropped;  // destroyed without the lock: they own anything
   {
     const std::lock_guard guard(mutex_);
     closed_ = true;

@@ -24,6 +24,9 @@ class CallQueue {
   void promise();
   // Any thread: what was promised. After `close` it is dropped.
   void add_promised(std::function<void()> call);
+  // Any thread: a call that nobody promised. It does not keep the loop going by itself; after
+  // `close` it is dropped.
+  void add_unpromised(std::function<void()> call);
   // Loop thread: runs `call` now, or later if the loop was stopped meanwhile.
   void dispatch(std::function<void()> call);
 
@@ -35,7 +38,11 @@ class CallQueue {
   void close();
 
  private:
-  void add(std::function<void()> call);
+  struct Waiting {
+    std::function<void()> call;
+    bool owed = true;
+  };
+  void add(Waiting call);
   void run_all();
   void set_owed(std::size_t owed);
 
@@ -43,8 +50,8 @@ class CallQueue {
   std::size_t owed_ = 0;  // promised and waiting calls; loop thread only
   bool stop_requested_ = false;
   std::mutex mutex_;
-  bool closed_ = false;                        // under mutex_
-  std::deque<std::function<void()>> waiting_;  // under mutex_
+  bool closed_ = false;          // under mutex_
+  std::deque<Waiting> waiting_;  // under mutex_
 };
 
 }  // namespace datum::uv

@@ -14,6 +14,7 @@
 #include "call_queue.hpp"
 #include "children.hpp"
 #include "datum/base/assert.hpp"
+#include "job_children.hpp"
 #include "timers.hpp"
 #include "workers.hpp"
 
@@ -101,10 +102,12 @@ class UvLoop final : public loop::Loop {
     calls_ = std::make_shared<CallQueue>(&loop_);
     timers_ = std::make_shared<TimerTable>(&loop_, *calls_);
     children_ = std::make_unique<Children>(&loop_, *calls_, timers_);
+    job_children_ = std::make_unique<JobChildren>(calls_, *children_);
     pool_ = std::make_unique<ThreadWorker>(calls_, pool_width, "datum-pool", AtEnd::drop);
   }
 
   ~UvLoop() override {
+    job_children_->end();
     pool_.reset();
     alive_.reset();
     // Everything that could call the owner first, so that waiting for children calls nobody.
@@ -136,6 +139,9 @@ class UvLoop final : public loop::Loop {
                std::function<void(loop::ChildResult)> done) override {
     return children_->spawn(options, std::move(done));
   }
+  Result<loop::ChildResult> run_child_in_job(const loop::ChildOptions& options) override {
+    return job_children_->run(options);
+  }
 
   Result<std::unique_ptr<loop::Signals>> watch_signals(
       const std::vector<int>& numbers, std::function<void(int)> on_signal) override {
@@ -160,6 +166,7 @@ class UvLoop final : public loop::Loop {
   std::shared_ptr<CallQueue> calls_;  // others hold it too: a thread may hand over after the end
   std::shared_ptr<TimerTable> timers_;
   std::unique_ptr<Children> children_;
+  std::unique_ptr<JobChildren> job_children_;
   std::unique_ptr<ThreadWorker> pool_;
 };
 

@@ -398,3 +398,56 @@ LOOP_TEST("after a stop in the middle everything that was started still ends") {
   for (int i = 0; i < 6; ++i) t.loop().run();
   CHECK(ends == 6);
 }
+
+LOOP_TEST("a job gets the end of its child as its own result, also when several wait") {
+  TestType t;
+  Ints statuses(6, -2);
+  std::string output;
+  int done = 0;
+  for (int i = 0; i < 6; ++i) {
+    const auto options = t.child({.out = "x", .exit_status = i});
+    t.loop().pool().submit(
+        [&t, &statuses, options, i] {
+          const auto ran = t.loop().run_child_in_job(options);
+          if (ran && ran->output == "x") statuses[static_cast<std::size_t>(i)] = ran->exit_status;
+        },
+        [&done] { ++done; });
+  }
+  t.loop().run();
+  CHECK(done == 6);
+  CHECK(statuses == Ints{0, 1, 2, 3, 4, 5});
+}
+
+LOOP_TEST("a job's child past its limit is killed, and one that cannot start is an error") {
+  TestType t;
+  auto endless = t.child({.endless = true});
+  endless.timeout_ns = 50 * kNsPerMs;
+  auto unlimited = t.child({.out = "x"});
+  unlimited.timeout_ns = 0;
+  loop::ChildOptions missing;
+  missing.argv = {"/nonexistent/program"};
+  loop::ChildResult killed;
+  std::vector<ErrorCode> errors;
+  t.loop().pool().submit(
+      [&] {
+        killed = t.loop().run_child_in_job(endless).value_or(loop::ChildResult{});
+        for (const auto& options : {unlimited, missing})
+          errors.push_back(t.loop().run_child_in_job(options).error().code());
+      },
+      [] {});
+  t.loop().run();
+  CHECK(killed.timed_out);
+  CHECK(killed.signal == SIGKILL);
+  CHECK(errors == std::vector{ErrorCode::invalid_argument, ErrorCode::not_found});
+}
+
+LOOP_TEST("the loop's callbacks go on while a job waits for its child") {
+  TestType t;
+  Ints order;
+  const auto options = t.child({.out = "x"});
+  t.loop().pool().submit([&] { static_cast<void>(t.loop().run_child_in_job(options)); },
+                         [&] { order.push_back(2); });
+  t.loop().post([&] { order.push_back(1); });
+  t.loop().run();
+  CHECK(order == Ints{1, 2});
+}

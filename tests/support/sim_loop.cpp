@@ -233,15 +233,14 @@ void SimLoop::script_child(const std::string& program, ChildScript script) {
   scripts_[program] = std::move(script);
 }
 
-Status SimLoop::spawn(const loop::ChildOptions& options,
-                      std::function<void(loop::ChildResult)> done) {
-  DATUM_TRY(loop::check_child_options(options));
+Result<SimLoop::Played> SimLoop::play_child(const loop::ChildOptions& options) {
   const auto script = scripts_.find(options.argv[0]);
   if (script == scripts_.end()) return fail(error_from_errno(ENOENT, "start " + options.argv[0]));
-  const auto child = script->second(options);
+  auto child = script->second(options);
   if (child.start_errno != 0)
     return fail(error_from_errno(child.start_errno, "start " + options.argv[0]));
-  loop::ChildResult result;
+  Played played;
+  auto& result = played.result;
   loop::BoundedOutput output(options.output_limit);
   if (options.output_descriptor < 0) output.add(child.output);
   result.output = output.text();
@@ -250,14 +249,31 @@ Status SimLoop::spawn(const loop::ChildOptions& options,
   result.signal = result.timed_out ? SIGKILL : child.signal;
   result.exit_status = result.signal != 0 ? -1 : child.exit_status;
   const auto duration = result.timed_out ? options.timeout_ns : child.duration_ns;
+  played.duration_ns = std::max<std::int64_t>(duration, 1);
+  if (!result.timed_out) played.effect = std::move(child.effect);
+  return played;
+}
+
+Status SimLoop::spawn(const loop::ChildOptions& options,
+                      std::function<void(loop::ChildResult)> done) {
+  DATUM_TRY(loop::check_child_options(options));
+  DATUM_ASSIGN(auto played, play_child(options));
   ++running_children_;
-  add_event(now_ns_ + std::max<std::int64_t>(duration, 1),
-            [this, done = std::move(done), result, effect = child.effect] {
-              --running_children_;
-              if (effect && !result.timed_out) effect();
-              done(result);
-            });
+  add_event(now_ns_ + played.duration_ns, [this, done = std::move(done), played] {
+    --running_children_;
+    if (played.effect) played.effect();
+    done(played.result);
+  });
   return {};
+}
+
+Result<loop::ChildResult> SimLoop::run_child_in_job(const loop::ChildOptions& options) {
+  DATUM_TRY(loop::check_job_child_options(options));
+  if (killed_) return fail(ErrorCode::cancelled, "the loop has ended");
+  DATUM_ASSIGN(auto played, play_child(options));
+  now_ns_ += played.duration_ns;
+  if (played.effect) played.effect();
+  return std::move(played.result);
 }
 
 Result<std::unique_ptr<loop::Signals>> SimLoop::watch_signals(const std::vector<int>& numbers,

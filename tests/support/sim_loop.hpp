@@ -66,6 +66,9 @@ class SimLoop final : public loop::Loop {
   std::unique_ptr<loop::Worker> make_serial_worker() override;
   [[nodiscard]] Status spawn(const loop::ChildOptions& options,
                              std::function<void(loop::ChildResult)> done) override;
+  // Jobs run whole: the child ends within the call, and the clock stands that much later.
+  [[nodiscard]] Result<loop::ChildResult> run_child_in_job(
+      const loop::ChildOptions& options) override;
   [[nodiscard]] Result<std::unique_ptr<loop::Signals>> watch_signals(
       const std::vector<int>& numbers, std::function<void(int)> on_signal) override;
   void run() override;
@@ -82,6 +85,13 @@ class SimLoop final : public loop::Loop {
     std::shared_ptr<std::function<void(int)>> on_signal;
   };
 
+  // A child of the script, how long it takes and what it then does (not when it is killed).
+  struct Played {
+    loop::ChildResult result;
+    std::int64_t duration_ns = 0;
+    std::function<void()> effect;
+  };
+  [[nodiscard]] Result<Played> play_child(const loop::ChildOptions& options);
   EventKey add_event(std::int64_t at_ns, std::function<void()> call);
   void remove_event(EventKey key) { events_.erase(key); }
   std::int64_t random_up_to(std::int64_t limit_ns);

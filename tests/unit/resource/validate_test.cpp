@@ -18,14 +18,13 @@ struct Modelled {
   std::string seen;  // what the program would have read
   std::string environment;
   loop::ChildResult answer;
-  std::string installed;  // the one binary that is there
 
   Modelled() {
     model.put_directory("/run");
+    for (const auto* program : {"/usr/sbin/sshd", "/usr/sbin/visudo", "/usr/bin/systemd-analyze"})
+      model.put_file(program, "", 0755);
     answer.exit_status = 0;
     pass.options.run_child = [this](const loop::ChildOptions& child) -> Result<loop::ChildResult> {
-      if (!installed.empty() && child.argv[0] != installed)
-        return fail(ErrorCode::not_found, "no such file");
       argv = child.argv;
       seen = model.find_content(child.argv.back()).value_or("(nothing)");
       environment.clear();
@@ -80,7 +79,9 @@ TEST_CASE("resource: [F21] a program gets the staged path and its refusal keeps 
   CHECK(m.argv[0] == "/usr/sbin/sshd");
   CHECK(m.argv[1] == "-t");
   CHECK(m.argv[3].starts_with("/etc/ssh/.datum-"));
-  CHECK(m.environment.find("HOME=/\n") != std::string::npos);
+  CHECK(m.environment ==
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+        "LANG=C.UTF-8\nHOME=/\nTERM=dumb\n");
   CHECK(m.model.find_stat("/run/sshd"));
   CHECK(m.leftovers().empty());
   m.answer.exit_status = 0;
@@ -90,17 +91,18 @@ TEST_CASE("resource: [F21] a program gets the staged path and its refusal keeps 
 TEST_CASE("resource: a validator that is missing, killed or too slow is a failure") {
   Modelled m;
   m.model.put_file("/etc/sudoers", "old");
-  m.installed = "/nowhere";
+  m.model.remove("/usr/sbin/visudo");
   CHECK(m.run("/etc/sudoers", "new", "sudoers").find("visudo is not installed") !=
         std::string::npos);
-  m.installed = "/usr/bin/visudo";
+  CHECK(m.argv.empty());
+  m.model.put_file("/usr/bin/visudo", "", 0755);
   CHECK(m.run("/etc/sudoers", "new", "sudoers") == "succeeded");
-  m.installed.clear();
+  CHECK(m.argv[0] == "/usr/bin/visudo");
   m.answer = {};
   m.answer.signal = 9;
   CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("signal 9") != std::string::npos);
   m.answer.timed_out = true;
-  CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("in time") != std::string::npos);
+  CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("30 seconds") != std::string::npos);
   m.pass.options.run_child = {};
   CHECK(m.run("/etc/sudoers", "newer", "sudoers").starts_with("failed"));
   CHECK(m.text("/etc/sudoers") == "new");
@@ -161,13 +163,52 @@ TEST_CASE("resource: a shadow that a dead process left is no obstacle, and recov
   CHECK(m.leftovers().empty());
 }
 
-TEST_CASE("resource: under another root no program of this machine judges") {
+TEST_CASE("resource: under another root the validator is that root's own, run inside it") {
   Modelled m;
   m.scene.machine().root_path = "/mnt/image";
   m.model.put_file("/etc/sudoers", "old");
-  CHECK(m.run("/etc/sudoers", "new", "sudoers").find("not under --root") != std::string::npos);
+  CHECK(m.run("/etc/sudoers", "new", "sudoers") == "succeeded");
+  REQUIRE(m.argv.size() == 6);
+  CHECK(m.argv[0] == "/usr/sbin/chroot");
+  CHECK(m.argv[1] == "/mnt/image");
+  CHECK(m.argv[2] == "/usr/sbin/visudo");
+  CHECK(m.argv[5].starts_with("/etc/.datum-"));
+  m.model.remove("/usr/sbin/visudo");
+  CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("not installed") != std::string::npos);
+  m.scene.machine().trusted_uid = 1000;
+  m.argv.clear();
+  CHECK(m.run("/etc/sudoers", "newer", "sudoers").find("only root") != std::string::npos);
   CHECK(m.argv.empty());
+  CHECK(m.text("/etc/sudoers") == "new");
   CHECK(m.run("/etc/x.json", "{}", "json") == "succeeded");
+}
+
+TEST_CASE("resource: a validator that somebody other than root could have written is not run") {
+  Modelled m;
+  m.model.put_file("/etc/sudoers", "old");
+  m.model.put_file("/usr/sbin/visudo", "", 0775);
+  CHECK(m.run("/etc/sudoers", "new", "sudoers").find("its mode 0775") != std::string::npos);
+  m.model.remove("/usr/sbin/visudo");
+  m.model.put_directory("/opt/any", 0777);
+  m.model.put_file("/opt/any/visudo", "", 0755);
+  m.model.put_symlink("/usr/sbin/visudo", "/opt/any/visudo");
+  CHECK(m.run("/etc/sudoers", "new", "sudoers").find("writable by others") != std::string::npos);
+  CHECK(m.argv.empty());
+  m.model.put_directory("/opt/any", 0755);
+  CHECK(m.run("/etc/sudoers", "new", "sudoers") == "succeeded");
+  CHECK(m.argv[0] == "/opt/any/visudo");
+}
+
+TEST_CASE("resource: of much output the first and last 8 KiB are kept, and the gap is named") {
+  Modelled m;
+  m.model.put_file("/etc/sudoers", "old");
+  m.answer.exit_status = 1;
+  m.answer.output = std::string(8192, 'a') + std::string(8192, 'z');
+  m.answer.output_left_out = 77;
+  auto file = a_file("/etc/sudoers").content(m.scene.content, "new").mode("0644");
+  file.with(Field::validate, std::string("sudoers"));
+  const auto output = m.pass.run({file.done()}).result("/etc/sudoers").output;
+  CHECK(output.find("a\n[77 bytes were left out here]\nz") == 8191);
 }
 
 TEST_CASE("resource: [S08] what a validator says of a sensitive file is not recorded") {

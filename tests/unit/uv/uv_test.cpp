@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "datum/uv/uv_loop.hpp"
@@ -244,4 +245,46 @@ TEST_CASE("uv: ten thousand jobs on four threads all end while timers and posts 
                         });
   loop->run();
   CHECK(done == 10'000);
+}
+
+TEST_CASE(
+    "uv: a loop that is destroyed releases the job that waits for a child, and kills the child") {
+  Pipe pipe;
+  auto loop = uv::make_loop(1);
+  auto options = shell("echo started >&3; exec sleep 100000");
+  options.lock_descriptor = pipe.ends[1];
+  std::optional<ErrorCode> code;
+  loop->pool().submit(
+      [&] {
+        const auto ran = loop->run_child_in_job(options);
+        if (!ran) code = ran.error().code();
+      },
+      [] {});
+  // The loop turns until the child has said a word, and is then stopped with the job in its wait.
+  const auto timer = loop->make_timer();
+  timer->start(0, kNsPerMs, [&] {
+    std::array<char, 8> word{};
+    ::fcntl(pipe.ends[0], F_SETFL, O_NONBLOCK);
+    if (::read(pipe.ends[0], word.data(), word.size()) > 0) loop->stop();
+  });
+  loop->run();
+  timer->stop();
+  loop.reset();
+  CHECK(code == ErrorCode::cancelled);
+  CHECK(has_no_children());
+}
+
+TEST_CASE("uv: a job that asks for a child of a loop that does not run is released by its end") {
+  auto loop = uv::make_loop(1);
+  std::optional<ErrorCode> code;
+  loop->pool().submit(
+      [&] {
+        const auto ran = loop->run_child_in_job(shell("true"));
+        if (!ran) code = ran.error().code();
+      },
+      [] {});
+  loop.reset();
+  // Either the job had begun and was released, or it was dropped like all that wait.
+  CHECK((!code || code == ErrorCode::cancelled));
+  CHECK(has_no_children());
 }

@@ -89,9 +89,15 @@ struct ChildResult {
   std::uint64_t output_left_out = 0;  // bytes cut out at offset output_limit / 2 of `output`
 };
 
+// How long a job waits for a loop that is busy, beyond its child's own limit: any callback is
+// shorter than a second, and a machine under load may need ten times as long.
+inline constexpr std::int64_t kChildGraceNs = 10 * kNsPerSecond;
+
 // What every loop asks of options before it starts anything: argv[0] absolute, an absolute working
 // directory, no NUL byte in a string. `invalid_argument`.
 [[nodiscard]] Status check_child_options(const ChildOptions& options);
+// That, and a limit: for `run_child_in_job`.
+[[nodiscard]] Status check_job_child_options(const ChildOptions& options);
 // Whether a loop may watch `number`: a signal that can be caught and is not its own (SIGCHLD).
 [[nodiscard]] bool is_watchable_signal(int number);
 
@@ -121,6 +127,13 @@ class Loop {
   // background children write later is not waited for.
   [[nodiscard]] virtual Status spawn(const ChildOptions& options,
                                      std::function<void(ChildResult)> done) = 0;
+  // The same from a job of the pool, which waits for the child's end and gets it as its own result:
+  // for work whose steps are not callbacks. Never on the loop's thread, which starts the child and
+  // reaps it. `options.timeout_ns` must be positive (`invalid_argument`): a job without an end
+  // would take a thread of the pool for good. `timed_out` when the loop did not get to it within
+  // kChildGraceNs beyond that; the child is then killed at its limit, or never started. `cancelled`
+  // when the loop is destroyed meanwhile.
+  [[nodiscard]] virtual Result<ChildResult> run_child_in_job(const ChildOptions& options) = 0;
   // Calls `on_signal` on the loop for each delivery of one of `numbers`. A watch counts as
   // something that can call back. SIGCHLD, SIGKILL and SIGSTOP are `invalid_argument`: children
   // belong to the loop.
