@@ -7,6 +7,7 @@
 
 #include "datum/base/assert.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/journal/keys.hpp"
 
 namespace datum::journal {
 namespace {
@@ -251,6 +252,13 @@ Status ChainCheck::take(ByteView value) {
   hash_ = hash_of(record);
   ++next_;
   return {};
+}
+
+std::vector<IndexKey> keys_of(const Record& record) {
+  std::vector<IndexKey> keys;
+  static_cast<void>(
+      for_each_key(record.keys, [&keys](const IndexKey& key) { keys.push_back(key); }));
+  return keys;
 }
 
 }  // namespace datum::journal

@@ -8,13 +8,22 @@
 #include <cstring>
 
 #include "envelope.hpp"
+#include "export_content.hpp"
 
 namespace datum::journal {
 namespace {
 
 constexpr std::string_view kHeaderMagic = "DATUMJX1";
 constexpr std::string_view kTrailerMagic = "DATUMJXE";
-constexpr std::uint32_t kFormat = 1;
+// 2 if there is more in it than a store's own records, so that a reader that knows only those says
+// so.
+constexpr std::uint32_t kPlainFormat = 1;
+constexpr std::uint32_t kFormat = 2;
+constexpr std::uint32_t kRewritten = 1;
+constexpr std::uint32_t kCarriesContents = 2;
+constexpr std::size_t kFlagsAt = 48;
+constexpr std::size_t kOriginalAt = 56;
+constexpr std::size_t kContentsAt = 56;  // of the trailer
 
 // Larger than the largest value, small enough not to matter.
 constexpr std::size_t kWindow = 512 * 1024;
@@ -29,9 +38,13 @@ Result<ExportFacts> read_header(ByteView bytes, std::uint64_t file_size) {
     return fail(ErrorCode::corrupt, "the file is no journal export");
   if (load_le<std::uint32_t>(at + kHeaderCrcAt) != crypto::crc32c(bytes.first(kHeaderCrcAt)))
     return fail(ErrorCode::corrupt, "the export's header is damaged");
-  if (load_le<std::uint32_t>(at + 8) > kFormat)
+  const auto flags = load_le<std::uint32_t>(at + kFlagsAt);
+  if (load_le<std::uint32_t>(at + 8) > kFormat || flags > (kRewritten | kCarriesContents))
     return fail(ErrorCode::unsupported_version, "the export has a newer format");
   ExportFacts facts;
+  if ((flags & kRewritten) != 0)
+    std::memcpy(facts.original.bytes.data(), at + kOriginalAt, Digest::kSize);
+  facts.carries_contents = (flags & kCarriesContents) != 0;
   facts.level = load_le<std::uint32_t>(at + 12);
   std::memcpy(facts.store.bytes.data(), at + 16, Id128::kSize);
   facts.first = load_le<std::uint64_t>(at + 32);
@@ -48,11 +61,15 @@ Bytes make_export_header(const ExportFacts& facts) {
   Bytes bytes(kExportHeader);
   auto* const at = bytes.data();
   std::memcpy(at, kHeaderMagic.data(), kHeaderMagic.size());
-  store_le<std::uint32_t>(at + 8, kFormat);
+  const std::uint32_t flags =
+      (facts.original.empty() ? 0 : kRewritten) | (facts.carries_contents ? kCarriesContents : 0);
+  store_le<std::uint32_t>(at + 8, flags == 0 ? kPlainFormat : kFormat);
   store_le<std::uint32_t>(at + 12, facts.level);
   std::memcpy(at + 16, facts.store.bytes.data(), Id128::kSize);
   store_le<std::uint64_t>(at + 32, facts.first);
   store_le<std::uint64_t>(at + 40, facts.last);
+  store_le<std::uint32_t>(at + kFlagsAt, flags);
+  std::memcpy(at + kOriginalAt, facts.original.bytes.data(), Digest::kSize);
   store_le<std::uint32_t>(at + kHeaderCrcAt, crypto::crc32c(ByteView(bytes).first(kHeaderCrcAt)));
   return bytes;
 }
@@ -64,6 +81,7 @@ Bytes make_export_trailer(const ExportFacts& facts) {
   store_le<std::uint64_t>(at + 8, facts.count());
   store_le<std::uint64_t>(at + 16, facts.last);
   std::memcpy(at + 24, facts.head.bytes.data(), Digest::kSize);
+  store_le<std::uint32_t>(at + kContentsAt, facts.contents);
   store_le<std::uint32_t>(at + kTrailerCrcAt, crypto::crc32c(ByteView(bytes).first(kTrailerCrcAt)));
   return bytes;
 }
@@ -72,7 +90,7 @@ Result<ExportSource> ExportSource::open(const std::string& file) {
   ExportSource source;
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(error_from_errno(errno, "open " + file));
-  source.fd_ = Fd(fd);
+  source.fd_ = std::make_shared<const Fd>(fd);
   struct stat info {};
   if (::fstat(fd, &info) != 0) return fail(error_from_errno(errno, "stat " + file));
   if (!S_ISREG(info.st_mode))
@@ -86,7 +104,7 @@ Result<ByteView> ExportSource::view(std::uint64_t offset, std::size_t size) {
   if (offset < begin_ || offset + size > begin_ + window_.size()) {
     window_.resize(std::min<std::uint64_t>(std::max(size, kWindow), size_ - offset));
     begin_ = offset;
-    const auto read = read_exact(fd_.get(), offset, window_);
+    const auto read = read_exact(fd_->get(), offset, window_);
     if (!read) {
       window_.clear();
       return fail(Error(read.error()));
@@ -108,7 +126,27 @@ Result<ByteView> ExportSource::view_value(std::uint64_t offset, Seq seq) {
   return *value;
 }
 
-Result<ExportFacts> check_export(ExportSource& source, const ExportVisitor& visit, Seq& bad_seq) {
+// Ascending and each once: equal exports of equal stores are equal files.
+static Status check_contents(ExportSource& source, std::uint64_t& offset, ExportFacts& facts,
+                             crypto::Sha256& hasher, const ContentVisitor& visit) {
+  Digest before;
+  while (facts.carries_contents) {
+    DATUM_ASSIGN(const ByteView magic, source.view(offset, 8));
+    if (!is_content_header(magic)) return {};
+    const auto begin = offset;
+    DATUM_ASSIGN(const auto digest,
+                 check_content(source, offset, [&](ByteView bytes) { hasher.update(bytes); }));
+    if (facts.contents > 0 && !(before < digest))
+      return fail(ErrorCode::corrupt, "the contents of the export are not in order");
+    before = digest;
+    ++facts.contents;
+    if (visit) visit(begin, digest);
+  }
+  return {};
+}
+
+Result<ExportFacts> check_export(ExportSource& source, const ExportVisitor& visit, Seq& bad_seq,
+                                 const ContentVisitor& visit_content) {
   bad_seq = 0;
   if (source.size() < kExportHeader + kExportTrailer)
     return fail(ErrorCode::corrupt, "the file is too short for a journal export");
@@ -129,6 +167,7 @@ Result<ExportFacts> check_export(ExportSource& source, const ExportVisitor& visi
   }
   bad_seq = 0;
   facts.head = chain.head().hash;
+  DATUM_TRY(check_contents(source, offset, facts, hasher, visit_content));
   if (source.size() - offset != kExportTrailer)
     return fail(ErrorCode::corrupt, "the export does not end where its header says");
   DATUM_ASSIGN(const ByteView trailer, source.view(offset, kExportTrailer));

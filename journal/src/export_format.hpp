@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "datum/base/bytes.hpp"
@@ -25,6 +26,11 @@ struct ExportFacts {
   Seq first = 1;
   Seq last = 0;  // first - 1: no records
   Digest head;   // hash of the last record
+  // Payloads were rewritten: the hash of the last record that the export was made from. Zero: the
+  // records are the store's own.
+  Digest original;
+  std::uint32_t contents = 0;  // how many follow the records
+  bool carries_contents = false;
 
   [[nodiscard]] std::uint64_t count() const { return last + 1 - first; }
 };
@@ -42,19 +48,22 @@ class ExportSource {
   // The value at `offset`: its lengths are read first, each after its checksum or within its limit.
   [[nodiscard]] Result<ByteView> view_value(std::uint64_t offset, Seq seq);
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] std::shared_ptr<const Fd> file() const { return fd_; }
 
  private:
-  Fd fd_;
+  std::shared_ptr<const Fd> fd_;
   std::uint64_t size_ = 0;
   std::uint64_t begin_ = 0;  // of the window
   Bytes window_;
 };
 
 using ExportVisitor = std::function<void(std::uint64_t offset, const Record&)>;
+using ContentVisitor = std::function<void(std::uint64_t offset, const Digest&)>;
 // Checks everything; `visit` sees each record after it was found good (the file as a whole is good
 // only when this has returned). `bad_seq` is set to the record that is wrong, 0 when it is another
 // part.
 [[nodiscard]] Result<ExportFacts> check_export(ExportSource& source, const ExportVisitor& visit,
-                                               Seq& bad_seq);
+                                               Seq& bad_seq,
+                                               const ContentVisitor& visit_content = {});
 
 }  // namespace datum::journal

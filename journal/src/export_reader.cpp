@@ -4,11 +4,34 @@
 #include <map>
 #include <memory>
 
+#include "datum/journal/export.hpp"
 #include "envelope.hpp"
+#include "export_content.hpp"
 #include "export_format.hpp"
 
 namespace datum::journal {
 namespace {
+
+using Places = std::map<Digest, std::uint64_t>;
+
+// Contents of a file that was found good; reads with a descriptor of its own share.
+class ExportContents final : public ContentSource {
+ public:
+  ExportContents(std::shared_ptr<const Fd> file, std::uint64_t size, Places places)
+      : file_(std::move(file)), size_(size), places_(std::move(places)) {}
+
+  Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
+    const auto place = places_.find(digest);
+    if (place == places_.end())
+      return fail(ErrorCode::not_found, "the export does not carry sha256:" + digest.hex());
+    return open_content(file_, size_, place->second);
+  }
+
+ private:
+  std::shared_ptr<const Fd> file_;
+  std::uint64_t size_;
+  Places places_;
+};
 
 using Index = std::map<std::string, std::vector<Seq>, std::less<>>;
 
@@ -24,8 +47,18 @@ class ExportReader final : public Reader {
         indexes_[std::string(key.index)][std::string(key.key)].push_back(record.seq);
       }));
     };
-    DATUM_ASSIGN(facts_, check_export(source_, note, bad_seq));
+    const auto note_content = [this](std::uint64_t offset, const Digest& digest) {
+      contents_.emplace(digest, offset);
+    };
+    DATUM_ASSIGN(facts_, check_export(source_, note, bad_seq, note_content));
     return {};
+  }
+
+  void hand_over(OpenedExport& opened) {
+    for (const auto& [digest, offset] : contents_) opened.digests.push_back(digest);
+    opened.content =
+        std::make_shared<ExportContents>(source_.file(), source_.size(), std::move(contents_));
+    opened.rewritten_from = facts_.original;
   }
 
   Result<Head> read_head() override {
@@ -89,17 +122,26 @@ class ExportReader final : public Reader {
   ExportSource source_;
   ExportFacts facts_;
   std::vector<std::uint64_t> offsets_;
+  Places contents_;
   std::map<std::string, Index, std::less<>> indexes_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Reader>> open_export(const std::string& file) {
+Result<OpenedExport> open_whole_export(const std::string& file) {
   DATUM_ASSIGN(ExportSource source, ExportSource::open(file));
   auto reader = std::make_unique<ExportReader>(std::move(source));
   auto loaded = reader->load();
   if (!loaded) return fail(std::move(loaded).error().context(file));
-  return std::unique_ptr<Reader>(std::move(reader));
+  OpenedExport opened;
+  reader->hand_over(opened);
+  opened.reader = std::move(reader);
+  return opened;
+}
+
+Result<std::unique_ptr<Reader>> open_export(const std::string& file) {
+  DATUM_ASSIGN(auto opened, open_whole_export(file));
+  return std::move(opened.reader);
 }
 
 Result<Verification> verify_export(const std::string& file) {

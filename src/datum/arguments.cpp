@@ -110,6 +110,18 @@ class Command {
         ->check(kNotEmpty);
     return with_state();
   }
+  Command& with_filter() {
+    app_.add_option("--kind", arguments_.kind, "only events of this kind")
+        ->type_name("NAME")
+        ->check(kNotEmpty);
+    app_.add_option("--since", arguments_.since, "not before this time, or this long ago")
+        ->type_name("TIME")
+        ->check(kNotEmpty);
+    app_.add_option("--until", arguments_.until, "not after this time, or this long ago")
+        ->type_name("TIME")
+        ->check(kNotEmpty);
+    return *this;
+  }
   [[nodiscard]] CLI::App& app() { return app_; }
 
  private:
@@ -192,7 +204,7 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       ->check(kNotEmpty);
 }
 
-void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CLI::App& journal) {
+void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   const auto rooted = [&](Command& command) -> Command& {
     command.app()
         .add_option("--root", arguments.root, "the tree the store acts on")
@@ -212,13 +224,38 @@ void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CL
   history.app()
       .add_option("TARGET", arguments.target, "a path, family:name, or Type[name]")
       ->required();
+}
+
+void add_export_verbs(Commands& commands, Arguments& arguments, CLI::App& journal) {
+  auto& to_file = add(commands, journal, arguments, Verb::journal_export, "export",
+                      "write records and plans into one self-checking file");
+  to_file.with_journal().with_json();
+  to_file.app().add_option("FILE", arguments.output, "the new file")->required()->check(kNotEmpty);
+  to_file.app()
+      .add_option("--from", arguments.from, "first sequence")
+      ->type_name("SEQ")
+      ->check(kDigits);
+  to_file.app().add_option("--to", arguments.to, "last sequence")->type_name("SEQ")->check(kDigits);
+  auto* redact = to_file.app().add_flag("--redact", arguments.redact,
+                                        "leave out values, messages, output and names of people");
+  to_file.app()
+      .add_flag("--content", arguments.content, "with old content of files")
+      ->excludes(redact);
+  auto& from_file = add(commands, journal, arguments, Verb::journal_import, "import",
+                        "make a store that is only read from an export");
+  from_file.app().add_option("FILE", arguments.output, "the export")->required()->check(kNotEmpty);
+  from_file.app()
+      .add_option("--state", arguments.state, "the new store's folder")
+      ->type_name("DIR")
+      ->check(kNotEmpty)
+      ->required();
+  from_file.with_json();
+}
+
+void add_journal_verbs(Commands& commands, Arguments& arguments, CLI::App& journal) {
   auto& list = add(commands, journal, arguments, Verb::journal_list, "list", "records, one a line");
-  list.with_journal().with_json();
+  list.with_journal().with_filter().with_json();
   list.app().add_option("--pass", arguments.pass, "only this pass")->type_name("N")->check(kDigits);
-  list.app()
-      .add_option("--kind", arguments.kind, "only events of this kind")
-      ->type_name("NAME")
-      ->check(kNotEmpty);
   list.app()
       .add_option("--target", arguments.target, "only about this target")
       ->type_name("TARGET");
@@ -233,10 +270,41 @@ void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CL
   auto& show = add(commands, journal, arguments, Verb::journal_show, "show", "one record, whole");
   show.with_journal().with_json();
   show.app().add_option("SEQ", arguments.seq, "its sequence")->required()->check(kDigits);
+  auto& tail = add(commands, journal, arguments, Verb::journal_tail, "tail", "the newest records");
+  tail.with_journal().with_filter().with_json();
+  tail.app().add_flag("-f,--follow", arguments.follow, "go on with every new one");
+  tail.app()
+      .add_option("-n,--lines", arguments.lines, "how many to begin with (default: 10)")
+      ->type_name("N")
+      ->check(kDigits);
   add(commands, journal, arguments, Verb::journal_verify, "verify",
       "check envelope, chain, indexes and checkpoint")
       .with_journal()
       .with_json();
+  add_export_verbs(commands, arguments, journal);
+}
+
+void add_replay_verb(Commands& commands, CLI::App& app, Arguments& arguments) {
+  auto& replay = add(commands, app, arguments, Verb::replay, "replay",
+                     "what the journal said at one of its records");
+  replay.with_journal().with_report();
+  replay.app()
+      .add_option("PROJECTION", arguments.projection,
+                  "lifecycle, owned, status, drift, passes or notifications")
+      ->required();
+  auto* at =
+      replay.app().add_option("--at", arguments.at, "a record, or a time (default: the newest)");
+  at->type_name("PLACE")->check(kNotEmpty);
+  replay.app()
+      .add_option("--as", arguments.as_mode, "how the last pass there would have gone in that mode")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"observe", "enforce"}));
+  replay.app()
+      .add_option("--diff", arguments.diff, "what differs between two places")
+      ->type_name("A B")
+      ->expected(2)
+      ->check(kNotEmpty)
+      ->excludes(at);
 }
 
 }  // namespace
@@ -254,7 +322,9 @@ Parsed parse_arguments(int argc, char** argv) {
   add_pass_verbs(commands, app, arguments);
   auto& journal = *app.add_subcommand("journal", "read the journal");
   journal.require_subcommand(1);
-  add_store_verbs(commands, app, arguments, journal);
+  add_store_verbs(commands, app, arguments);
+  add_journal_verbs(commands, arguments, journal);
+  add_replay_verb(commands, app, arguments);
   app.footer("Exit: 0 converged, 2 drifted, 4 unknown, 1 refused or failed, 3 another pass runs.");
   try {
     app.parse(argc, argv);

@@ -27,7 +27,12 @@ enum class Verb : std::uint8_t {
   history,
   journal_list,
   journal_show,
+  journal_tail,
   journal_verify,
+  journal_export,
+  journal_import,
+  replay,
+  postmortem,
 };
 
 enum class Colour : std::uint8_t { automatic, always, never };
@@ -56,8 +61,13 @@ struct Arguments {
   // history, journal
   std::string target;
   std::string journal;  // a store's folder or an export, instead of --state
-  std::uint64_t seq = 0, from = 0, pass = 0, limit = 0;
-  std::string kind;
+  std::uint64_t seq = 0, from = 0, to = 0, pass = 0, limit = 0, lines = 10;
+  std::string kind, since, until;
+  std::string projection, at;
+  std::optional<std::string> as_mode;  // "observe", "enforce"
+  std::vector<std::string> diff;       // two places, or nothing
+  std::string pass_name, html;
+  bool follow = false, redact = false, content = false;
 };
 
 struct Parsed {

@@ -47,10 +47,16 @@ int dispatch(const datum::program::Arguments& arguments) {
     case Verb::status:
     case Verb::owned:
     case Verb::history:
+      return datum::program::store_command(arguments);
     case Verb::journal_list:
     case Verb::journal_show:
+    case Verb::journal_tail:
     case Verb::journal_verify:
-      return datum::program::store_command(arguments);
+    case Verb::journal_export:
+    case Verb::journal_import:
+      return datum::program::journal_command(arguments);
+    case Verb::replay:
+      return datum::program::replay_command(arguments);
     default:
       return datum::program::fleet_command(arguments);
   }

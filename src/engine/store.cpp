@@ -53,6 +53,10 @@ Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder) {
 Status check_folder(os::Files& files, const std::string& folder) {
   const auto handle = files.open_root(folder);
   if (!handle) return {};  // what follows makes it, or says why it cannot
+  if (files.stat_at(*handle, kImportedName))
+    return fail(ErrorCode::refused, folder +
+                                        " was made from an export, to be read: it is no machine's "
+                                        "store. Name another one");
   DATUM_ASSIGN(const auto stat, files.stat(*handle));
   if ((stat.mode & 0022U) == 0) return {};
   return fail(ErrorCode::refused, folder + " can be written by others: run chmod 700 " + folder);

@@ -9,6 +9,7 @@
 #include "datum/codec/checkpoint.hpp"
 #include "datum/codec/event.hpp"
 #include "datum/history/history.hpp"
+#include "datum/journal/keys.hpp"
 
 namespace datum::history {
 
@@ -46,25 +47,34 @@ std::vector<std::string> index_names() {
   return {std::string(kPasses), std::string(kTargets)};
 }
 
-EncodedEvent encode(const core::Event& event, Seq seq, const journal::Stamp& stamp) {
-  EncodedEvent encoded;
-  encoded.kind = static_cast<std::uint16_t>(core::kind_of(event));
-  encoded.stamp = stamp;
-  encoded.payload = codec::encode_event(event);
+using Keys = std::vector<std::pair<std::string_view, std::string>>;
+
+// By index, then by key.
+static Keys keys_for(const core::Event& event, Seq seq) {
+  Keys keys;
   const bool starts = std::holds_alternative<core::PassStarted>(event);
   const PassId pass = starts ? seq : core::pass_of(event);
-  if (pass != 0) encoded.keys.emplace_back(kPasses, key_of_number(pass));
+  if (pass != 0) keys.emplace_back(kPasses, key_of_number(pass));
   // A wave's announcement names many targets; each of them is found by the record that ends its
   // action.
-  if (std::holds_alternative<core::ActionsAnnounced>(event)) return encoded;
+  if (std::holds_alternative<core::ActionsAnnounced>(event)) return keys;
   std::vector<std::string> seen;
   for (const auto* target : core::targets_of(event)) seen.push_back(key_of_target(*target));
   std::sort(seen.begin(), seen.end());
   seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
   for (auto& key : seen) {
-    if (encoded.keys.size() == journal::kMaxEntryKeys) break;
-    encoded.keys.emplace_back(kTargets, std::move(key));
+    if (keys.size() == journal::kMaxEntryKeys) break;
+    keys.emplace_back(kTargets, std::move(key));
   }
+  return keys;
+}
+
+EncodedEvent encode(const core::Event& event, Seq seq, const journal::Stamp& stamp) {
+  EncodedEvent encoded;
+  encoded.kind = static_cast<std::uint16_t>(core::kind_of(event));
+  encoded.stamp = stamp;
+  encoded.payload = codec::encode_event(event);
+  encoded.keys = keys_for(event, seq);
   return encoded;
 }
 
@@ -142,37 +152,86 @@ Result<core::State> fold(journal::Reader& reader, Seq through, bool use_checkpoi
   return state;
 }
 
-// The checkpoint must be what its records add up to, and every payload must decode.
-static Status compare_checkpoint(journal::Reader& reader) {
-  DATUM_ASSIGN(const auto bytes, reader.read_projection(kStateProjection));
-  DATUM_ASSIGN(const auto head, reader.read_head());
-  if (!bytes || head.first > 1)
-    return scan_events(reader, head.first,
-                       [](const StoredEvent&) { return journal::Visit::go_on; });
-  DATUM_ASSIGN(const auto checkpoint, codec::decode_state(*bytes));
-  core::State state;
-  bool equal = checkpoint.seq <= head.seq;
-  DATUM_TRY(scan_events(reader, 1, [&](const StoredEvent& stored) {
-    core::evolve(state, stored.event, stored.place);
-    if (stored.place.seq == checkpoint.seq) equal = state == checkpoint;
+// The keys must be those that this event asks for: a record that no index leads to would be missing
+// from every list of its pass or target, and nobody would see it.
+static bool has_its_keys(const journal::Record& record, const core::Event& event) {
+  const auto wanted = keys_for(event, record.seq);
+  const auto found = journal::keys_of(record);
+  return std::equal(wanted.begin(), wanted.end(), found.begin(), found.end(),
+                    [](const auto& want, const journal::IndexKey& is) {
+                      return want.first == is.index && want.second == is.key;
+                    });
+}
+
+// Judges every record by its meaning, and the checkpoint by what they add up to.
+class MeaningCheck {
+ public:
+  explicit MeaningCheck(std::optional<core::State> checkpoint, bool from_the_beginning)
+      : checkpoint_(std::move(checkpoint)), folds_(checkpoint_ && from_the_beginning) {}
+
+  journal::Visit take(const journal::Record& record) {
+    const auto stored = decode(record);
+    if (!stored) return found(record.seq, stored.error());
+    if (!has_its_keys(record, stored->event))
+      return found(record.seq,
+                   Error(ErrorCode::corrupt, "record " + std::to_string(record.seq) +
+                                                 ": its index keys are not those of its event"));
+    if (!folds_ || record.seq > checkpoint_->seq) return journal::Visit::go_on;
+    core::evolve(state_, stored->event, stored->place);
+    if (record.seq == checkpoint_->seq && state_ != *checkpoint_)
+      return found(
+          0, Error(ErrorCode::corrupt, "the checkpoint at record " + std::to_string(record.seq) +
+                                           " is not what the records add up to"));
     return journal::Visit::go_on;
-  }));
-  if (!equal)
-    return fail(ErrorCode::corrupt, "the checkpoint at record " + std::to_string(checkpoint.seq) +
-                                        " is not what the records add up to");
-  return {};
+  }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] Seq bad_seq() const { return bad_seq_; }
+
+ private:
+  journal::Visit found(Seq seq, Error error) {
+    bad_seq_ = seq;
+    error_ = std::move(error);
+    return journal::Visit::stop;
+  }
+
+  std::optional<core::State> checkpoint_;
+  bool folds_;
+  core::State state_;
+  std::optional<Error> error_;
+  Seq bad_seq_ = 0;
+};
+
+static Result<std::optional<core::State>> read_checkpoint(journal::Reader& reader, Seq head) {
+  DATUM_ASSIGN(const auto bytes, reader.read_projection(kStateProjection));
+  if (!bytes) return std::nullopt;
+  DATUM_ASSIGN(auto checkpoint, codec::decode_state(*bytes));
+  if (checkpoint.seq > head)
+    return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
+  return checkpoint;
+}
+
+static bool says_damage(const Error& error) {
+  return error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unsupported_version;
 }
 
 Result<journal::Verification> verify_events(journal::Reader& reader, journal::Verification so_far) {
   if (!so_far.sound) return so_far;
-  const auto compared = compare_checkpoint(reader);
-  if (compared) return so_far;
-  if (compared.error().code() != ErrorCode::corrupt &&
-      compared.error().code() != ErrorCode::unsupported_version)
-    return fail(compared.error());
-  so_far.sound = false;
-  so_far.problem = compared.error().message();
-  return so_far;
+  const auto is_bad = [&so_far](Seq seq, const Error& error) {
+    so_far.sound = false;
+    so_far.bad_seq = seq;
+    so_far.problem = error.message();
+    return so_far;
+  };
+  DATUM_ASSIGN(const auto head, reader.read_head());
+  auto checkpoint = read_checkpoint(reader, head.seq);
+  if (!checkpoint && !says_damage(checkpoint.error())) return fail(std::move(checkpoint).error());
+  if (!checkpoint) return is_bad(0, checkpoint.error());
+  MeaningCheck check(std::move(*checkpoint), head.first == 1);
+  DATUM_TRY(
+      reader.scan(head.first, [&](const journal::Record& record) { return check.take(record); }));
+  if (!check.error()) return so_far;
+  if (!says_damage(*check.error())) return fail(*check.error());
+  return is_bad(check.bad_seq(), *check.error());
 }
 
 Result<journal::Verification> verify(journal::Log& log) {

@@ -28,6 +28,12 @@ Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_f
   return journal::open_log(journal_folder(store_folder), options(journal::OpenMode::live));
 }
 
+Result<std::unique_ptr<journal::Reader>> open_live_reader(const std::string& store_folder) {
+  DATUM_ASSIGN(auto log,
+               journal::open_log(journal_folder(store_folder), options(journal::OpenMode::live)));
+  return std::unique_ptr<journal::Reader>(std::move(log));
+}
+
 Result<std::unique_ptr<journal::Reader>> open_reader(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) return journal::open_export(path);

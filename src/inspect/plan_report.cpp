@@ -82,6 +82,7 @@ std::string single_text(const Line& line, std::size_t reference_width, const Sty
   const auto fate = fate_of(action, line.outcome);
   const auto width = std::max<std::size_t>(style.width, 40);
   if (fate == "done" || fate == "observed only") text += "  (" + fate + ")";
+  if (fate.empty() && !style.planned_word.empty()) text += "  (" + style.planned_word + ")";
   text += "\n";
   if (action.kind == core::ActionKind::update || action.kind == core::ActionKind::replace)
     text += drift_lines(action.changes, 6, width);
@@ -109,6 +110,7 @@ std::string folded_text(const std::vector<Line>& lines, const std::string& list_
   if (!first.note.empty()) text += "      " + text::escape(first.note) + "\n";
   const auto fate = fate_of(first, lines.front().outcome);
   if (!fate.empty()) text += "      " + text::escape(fate) + "\n";
+  if (fate.empty() && !style.planned_word.empty()) text += "      " + style.planned_word + "\n";
   return text + "      `" + list_command + "` lists them\n";
 }
 
@@ -177,8 +179,8 @@ std::string notifications_text(const core::Plan& plan) {
   return text;
 }
 
-void write_action(text::JsonWriter& json, const core::Action& action,
-                  const core::Outcome* outcome) {
+void write_action(text::JsonWriter& json, const core::Action& action, const core::Outcome* outcome,
+                  std::string_view planned) {
   json.begin_object()
       .member("ordinal", action.ordinal)
       .member("action", core::to_string(action.kind))
@@ -197,7 +199,7 @@ void write_action(text::JsonWriter& json, const core::Action& action,
       .member("privileged", action.privileged)
       .member("refusal", action.refusal)
       .member("note", action.note);
-  json.member("outcome", outcome == nullptr ? "planned" : phase_word(outcome->phase));
+  json.member("outcome", outcome == nullptr ? planned : phase_word(outcome->phase));
   if (outcome != nullptr)
     json.member("message", outcome->message).member("output", outcome->output);
   json.end_object();
@@ -218,11 +220,12 @@ std::string plan_text(const core::Plan& plan, std::span<const core::Outcome> out
          notifications_text(plan) + brake_text(plan.brake) + summary_text(plan);
 }
 
-std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> outcomes) {
+std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> outcomes,
+                      std::string_view planned) {
   std::string lines;
   for (const auto& action : plan.actions) {
     text::JsonWriter json;
-    write_action(json, action, outcomes.empty() ? nullptr : &outcomes[action.ordinal]);
+    write_action(json, action, outcomes.empty() ? nullptr : &outcomes[action.ordinal], planned);
     lines += json.take() + "\n";
   }
   text::JsonWriter json;

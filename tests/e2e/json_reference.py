@@ -46,6 +46,13 @@ def main():
             ("drift", observed[:-1]), ("pass", observed[-1:]), ("action", reconciled[:-2]), ("summary", reconciled[-2:-1]),
             ("pass", reconciled[-1:]), ("status", run("status", *state, "--json")), ("owned", run("owned", *state, "--json")),
             ("record", run("journal", "list", *state, "--json")), ("record", run("journal", "show", "1", *state, "--json")),
+            ("record", run("journal", "tail", *state, "--json")),
+            ("lifecycle", run("replay", "lifecycle", *state, "--json")), ("owned then", run("replay", "owned", *state, "--json")),
+            ("status", run("replay", "status", *state, "--json")), ("pass then", run("replay", "passes", *state, "--json")),
+            ("drift", run("replay", "drift", "--as", "observe", *state, "--json")[:-1]),
+            ("difference", run("replay", "status", "--diff", "3", "30", *state, "--json")),
+            ("export", run("journal", "export", f"{scratch}/story", *state, "--json")),
+            ("import", run("journal", "import", f"{scratch}/story", "--state", f"{scratch}/other", "--json")),
             ("record", run("history", "/etc/motd", *state, "--json")), ("verification", run("journal", "verify", *state, "--json")),
         ]
         only_after_a_pass = {"message", "output"}

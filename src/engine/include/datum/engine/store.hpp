@@ -20,6 +20,10 @@ struct Store {
   Bytes sensitive_key;  // 32 bytes, made at creation, never exported
 };
 
+// A file of this name in a store's folder says that the store was made from an export. It is for
+// reading: opening it for a pass is `refused`.
+inline constexpr std::string_view kImportedName = "imported";
+
 struct StoreBinding {
   std::string root;  // the tree it acts on, "/" or --root
   std::string host;

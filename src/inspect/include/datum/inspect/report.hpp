@@ -19,6 +19,8 @@ struct Style {
   bool colour = false;
   bool fold = true;         // runs of equal changes of kFoldFrom or more lines become one line
   std::size_t width = 100;  // columns; texts are cut, marked, never silently
+  // Of an action that nothing keeps from being done, where there are no outcomes. Empty: no word.
+  std::string planned_word;
 };
 // A run shorter than this is never folded.
 inline constexpr std::size_t kFoldFrom = 20;
@@ -37,9 +39,9 @@ inline constexpr std::size_t kFoldFrom = 20;
 [[nodiscard]] std::string plan_text(const core::Plan& plan, std::span<const core::Outcome> outcomes,
                                     const std::string& list_command, const Style& style);
 // One object a line: {"ordinal", "action", "target", "reference", "changes", "after", "refusal",
-// …}, and a last one {"summary": …}.
-[[nodiscard]] std::string plan_json(const core::Plan& plan,
-                                    std::span<const core::Outcome> outcomes);
+// …}, and a last one {"summary": …}. `planned` is the outcome of an action where there are none.
+[[nodiscard]] std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> outcomes,
+                                    std::string_view planned = "planned");
 
 struct PassLine {
   std::string host;

@@ -1,0 +1,334 @@
+// journal list, show, tail, verify, export, import: records as they lie in a store, a copy of one
+// or an export. Only export and import write, and only what they were told to.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "commands.hpp"
+#include "datum/history/open.hpp"
+#include "datum/inspect/store_report.hpp"
+#include "datum/text/human.hpp"
+#include "datum/text/json_writer.hpp"
+#include "datum/text/terminal.hpp"
+#include "print.hpp"
+#include "store_watch.hpp"
+#include "story_import.hpp"
+#include "story_source.hpp"
+
+namespace datum::program {
+
+namespace {
+
+void print_event(const Arguments& arguments, const history::StoredEvent& stored,
+                 const inspect::Style& style) {
+  print(arguments.json ? inspect::event_json(stored) : inspect::event_line(stored, style));
+}
+
+// No journal has more; a list of all of it is asked for record by record.
+constexpr std::size_t kAll = ~std::size_t{0} >> 1;
+// Kinds have numbers below this, in groups of twenty.
+constexpr std::uint16_t kKindsEnd = 256;
+
+// Which records are wanted, beside the pass or the target that an index leads to.
+struct Filter {
+  std::string kind;
+  std::optional<WallNs> since, until;
+
+  [[nodiscard]] bool wants(const history::StoredEvent& stored) const {
+    if (since && stored.place.wall.ns < since->ns) return false;
+    if (until && stored.place.wall.ns > until->ns) return false;
+    return kind.empty() || core::to_string(core::kind_of(stored.event)) == kind;
+  }
+};
+
+Status check_kind(const std::string& kind) {
+  if (kind.empty()) return {};
+  for (std::uint16_t number = 1; number < kKindsEnd; ++number)
+    if (core::to_string(static_cast<core::EventKind>(number)) == kind) return {};
+  return fail(ErrorCode::invalid_argument,
+              "--kind " + kind + ": no event has this name; docs/formats/events.md lists them");
+}
+
+Result<Filter> make_filter(const Arguments& arguments) {
+  DATUM_TRY(check_kind(arguments.kind));
+  Filter filter;
+  filter.kind = arguments.kind;
+  if (!arguments.since.empty()) {
+    DATUM_ASSIGN(filter.since, parse_time("--since", arguments.since));
+  }
+  if (!arguments.until.empty()) {
+    DATUM_ASSIGN(filter.until, parse_time("--until", arguments.until));
+  }
+  return filter;
+}
+
+Seq first_seq(const Arguments& arguments) {
+  return std::max<Seq>(arguments.from, 1);
+}
+
+// The events that the index of a pass or of a target leads to.
+Result<std::vector<history::StoredEvent>> find_indexed(journal::Reader& reader,
+                                                       const Arguments& arguments) {
+  std::vector<history::StoredEvent> events;
+  if (!arguments.target.empty()) {
+    DATUM_ASSIGN(const auto state, history::fold(reader, 0, true));
+    DATUM_ASSIGN(const auto target, find_target(state, arguments.target));
+    DATUM_ASSIGN(events, history::find_target(reader, target, first_seq(arguments), kAll));
+    if (arguments.pass != 0)
+      std::erase_if(events, [&](const auto& stored) {
+        return stored.place.seq != arguments.pass && core::pass_of(stored.event) != arguments.pass;
+      });
+    return events;
+  }
+  DATUM_ASSIGN(const auto sequences,
+               history::find_pass(reader, arguments.pass, first_seq(arguments), kAll));
+  for (const Seq seq : sequences) {
+    DATUM_ASSIGN(auto stored, history::read_event(reader, seq));
+    events.push_back(std::move(stored));
+  }
+  return events;
+}
+
+using TakeEvent = std::function<void(const history::StoredEvent&)>;
+// Streams where it can: a list of a million records does not stand in memory.
+Status each_listed(journal::Reader& reader, const Arguments& arguments, const Filter& filter,
+                   const TakeEvent& take) {
+  if (arguments.pass != 0 || !arguments.target.empty()) {
+    DATUM_ASSIGN(const auto events, find_indexed(reader, arguments));
+    for (const auto& stored : events)
+      if (filter.wants(stored)) take(stored);
+    return {};
+  }
+  return history::scan_events(reader, first_seq(arguments),
+                              [&](const history::StoredEvent& stored) {
+                                if (filter.wants(stored)) take(stored);
+                                return journal::Visit::go_on;
+                              });
+}
+
+Result<int> run_list(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto filter, make_filter(arguments));
+  DATUM_ASSIGN(const auto story, open_story(arguments));
+  const auto style = output_style(arguments);
+  std::size_t skip = 0;
+  if (arguments.limit != 0) {
+    DATUM_TRY(each_listed(*story.reader, arguments, filter, [&](const auto&) { ++skip; }));
+    skip = skip > arguments.limit ? skip - arguments.limit : 0;
+  }
+  DATUM_TRY(each_listed(*story.reader, arguments, filter, [&](const auto& stored) {
+    if (skip > 0)
+      --skip;
+    else
+      print_event(arguments, stored, style);
+  }));
+  return 0;
+}
+
+Result<int> run_show(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto story, open_story(arguments));
+  DATUM_ASSIGN(const auto stored, history::read_event(*story.reader, arguments.seq));
+  print(arguments.json ? inspect::event_json(stored)
+                       : inspect::event_text(stored, output_style(arguments)));
+  return 0;
+}
+
+// Prints what is new, and says where the next look begins.
+Result<Seq> print_new(const Arguments& arguments, const Filter& filter, journal::Reader& reader,
+                      Seq from) {
+  DATUM_ASSIGN(const auto head, reader.read_head());
+  const auto style = output_style(arguments);
+  from = std::max(from, head.first);
+  if (head.seq < from) return from;
+  DATUM_TRY(history::scan_events(reader, from, [&](const history::StoredEvent& stored) {
+    if (filter.wants(stored)) print_event(arguments, stored, style);
+    from = stored.place.seq + 1;
+    return journal::Visit::go_on;
+  }));
+  return from;
+}
+
+Result<int> follow(const Arguments& arguments, const Filter& filter, const std::string& path,
+                   Seq from) {
+  DATUM_ASSIGN(const auto reader, history::open_live_reader(path));
+  DATUM_ASSIGN(auto watch, StoreWatch::open(path));
+  for (;;) {
+    DATUM_ASSIGN(from, print_new(arguments, filter, *reader, from));
+    if (finish_output(0) != 0) return 1;
+    reader->release_memory();
+    DATUM_ASSIGN(const auto woken, watch.wait());
+    if (woken == StoreWatch::Woken::stopped) return 0;
+    if (woken == StoreWatch::Woken::gone)
+      return fail(ErrorCode::not_found,
+                  path +
+                      ": the store was moved, removed or rebuilt; begin again to follow what "
+                      "is there now");
+  }
+}
+
+// The place of the oldest of the newest `count`.
+Result<Seq> tail_begin(journal::Reader& reader, std::uint64_t count) {
+  DATUM_ASSIGN(const auto head, reader.read_head());
+  return head.seq >= count + head.first ? head.seq - count + 1 : head.first;
+}
+
+Result<int> run_tail(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto filter, make_filter(arguments));
+  DATUM_ASSIGN(const auto path, story_path(arguments));
+  Seq from = 1;
+  {
+    DATUM_ASSIGN(const auto story, open_story_at(path));
+    DATUM_ASSIGN(from, tail_begin(*story.reader, arguments.lines));
+    if (!arguments.follow) {
+      DATUM_TRY(print_new(arguments, filter, *story.reader, from));
+      return 0;
+    }
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored))
+    return fail(ErrorCode::invalid_argument, path + " is an export, and nothing is added to one");
+  return follow(arguments, filter, path, from);
+}
+
+struct Verified {
+  journal::Verification verification;
+  Digest redacted_from;
+};
+
+Result<Verified> verify_path(const std::string& path) {
+  std::error_code ignored;
+  Verified verified;
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    DATUM_ASSIGN(verified.verification, journal::verify_export(path));
+    if (!verified.verification.sound) return verified;
+    DATUM_ASSIGN(const auto story, history::open_exported_story(path));
+    verified.redacted_from = story.redacted_from;
+    DATUM_ASSIGN(verified.verification,
+                 history::verify_events(*story.reader, std::move(verified.verification)));
+    return verified;
+  }
+  DATUM_ASSIGN(const auto log, history::open_for_verify(path));
+  DATUM_ASSIGN(verified.verification, history::verify(*log));
+  return verified;
+}
+
+std::string verified_json(const std::string& path, const Verified& verified) {
+  const auto& found = verified.verification;
+  text::JsonWriter json;
+  json.begin_object()
+      .member("path", path)
+      .member("sound", found.sound)
+      .member("records", found.records)
+      .member("head", found.head.seq)
+      .member("hash", found.head.hash.hex())
+      .member("redactedFrom", verified.redacted_from.empty() ? "" : verified.redacted_from.hex())
+      .member("badSeq", found.bad_seq)
+      .member("problem", found.problem)
+      .end_object();
+  return json.take() + "\n";
+}
+
+std::string verified_text(const Verified& verified) {
+  const auto& found = verified.verification;
+  if (!found.sound) return "Damaged: " + text::escape(found.problem) + "\n";
+  auto text = "Sound: " + text::format_count(found.records, "record") + ", head " +
+              std::to_string(found.head.seq) + " sha256:" + found.head.hash.hex() + "\n";
+  if (!verified.redacted_from.empty())
+    text += "Redacted: the chain is this file's own. It was made from the head sha256:" +
+            verified.redacted_from.hex() + ", which only an export that is not redacted proves.\n";
+  return text;
+}
+
+Result<int> run_verify(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto path, story_path(arguments));
+  auto verified = verify_path(path);
+  if (!verified) return fail(std::move(verified).error().context(path));
+  print(arguments.json ? verified_json(path, *verified) : verified_text(*verified));
+  return verified->verification.sound ? 0 : 1;
+}
+
+std::string exported_json(const Arguments& arguments, const journal::ExportMade& made) {
+  text::JsonWriter json;
+  json.begin_object()
+      .member("file", arguments.output)
+      .member("first", made.head.first)
+      .member("head", made.head.seq)
+      .member("hash", made.head.hash.hex())
+      .member("redactedFrom", arguments.redact ? made.original.hex() : "")
+      .member("contents", made.contents)
+      .member("missing", made.missing.size())
+      .member("bytes", made.bytes)
+      .end_object();
+  return json.take() + "\n";
+}
+
+std::string exported_text(const Arguments& arguments, const journal::ExportMade& made) {
+  auto text = "Exported " + text::format_count(made.head.seq + 1 - made.head.first, "record") +
+              " and " + text::format_count(made.contents, "content") + " (" +
+              text::format_size(made.bytes) + ") into " + text::escape(arguments.output) +
+              "\nhead " + std::to_string(made.head.seq) + " sha256:" + made.original.hex() + "\n";
+  if (arguments.redact)
+    text += "Redacted: its own chain ends with sha256:" + made.head.hash.hex() + "\n";
+  if (!made.missing.empty())
+    text += text::format_count(made.missing.size(), "content") + " that its records name " +
+            (made.missing.size() == 1 ? "is" : "are") + " not in the store any more\n";
+  return text;
+}
+
+Result<int> run_export(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto story, open_story(arguments));
+  history::StoryExport wanted;
+  DATUM_ASSIGN(const auto head, story.reader->read_head());
+  wanted.range.from = arguments.from != 0 ? arguments.from : head.first;
+  wanted.range.to = arguments.to;
+  wanted.redact = arguments.redact;
+  wanted.content = arguments.content;
+  DATUM_ASSIGN(const auto made, history::export_story(story, wanted, arguments.output));
+  print(arguments.json ? exported_json(arguments, made) : exported_text(arguments, made));
+  return 0;
+}
+
+Result<int> run_import(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto imported, import_store(arguments.output, arguments.state));
+  if (arguments.json) {
+    text::JsonWriter json;
+    json.begin_object()
+        .member("folder", imported.folder)
+        .member("head", imported.head.seq)
+        .member("hash", imported.head.hash.hex())
+        .member("contents", imported.contents)
+        .end_object();
+    print(json.take() + "\n");
+    return 0;
+  }
+  print("Imported " + text::format_count(imported.head.seq, "record") + " and " +
+        text::format_count(imported.contents, "content") + " into " +
+        text::escape(imported.folder) + ", to be read only\n");
+  return 0;
+}
+
+Result<int> run(const Arguments& arguments) {
+  switch (arguments.verb) {
+    case Verb::journal_list:
+      return run_list(arguments);
+    case Verb::journal_show:
+      return run_show(arguments);
+    case Verb::journal_tail:
+      return run_tail(arguments);
+    case Verb::journal_export:
+      return run_export(arguments);
+    case Verb::journal_import:
+      return run_import(arguments);
+    default:
+      return run_verify(arguments);
+  }
+}
+
+}  // namespace
+
+int journal_command(const Arguments& arguments) {
+  auto code = run(arguments);
+  if (!code) return report_error(code.error());
+  return finish_output(*code);
+}
+
+}  // namespace datum::program

@@ -1,0 +1,66 @@
+// replay, postmortem: what a journal says of a moment and of a pass. Nothing is written but the
+// page that was asked for.
+#include "commands.hpp"
+#include "datum/inspect/replay.hpp"
+#include "print.hpp"
+#include "story_source.hpp"
+
+namespace datum::program {
+
+namespace {
+
+// A sequence, or a time: then the newest record that is not younger.
+Result<Seq> parse_place(journal::Reader& reader, const std::string& flag, const std::string& text) {
+  if (text.empty()) return Seq{0};
+  constexpr std::size_t kMaxDigits = 19;
+  if (text.find_first_not_of("0123456789") == std::string::npos && text.size() <= kMaxDigits) {
+    const auto seq = std::stoull(text);
+    if (seq == 0) return fail(ErrorCode::invalid_argument, flag + " 0: records count from 1");
+    return seq;
+  }
+  DATUM_ASSIGN(const auto time, parse_time(flag, text));
+  return inspect::find_seq_at(reader, time);
+}
+
+Result<inspect::Replayed> replay_once(const history::Story& story, const Arguments& arguments,
+                                      const std::string& flag, const std::string& place) {
+  const auto projection = inspect::find_projection(arguments.projection);
+  if (!projection)
+    return fail(ErrorCode::invalid_argument,
+                arguments.projection +
+                    ": no such projection; there are lifecycle, owned, status, drift, passes and "
+                    "notifications");
+  DATUM_ASSIGN(const auto at, parse_place(*story.reader, flag, place));
+  const auto style = output_style(arguments);
+  if (!arguments.as_mode) return inspect::replay(*story.reader, *projection, at, style);
+  if (*arguments.as_mode == "observe")
+    return inspect::replay_as_observed(*story.reader, *projection, at, style);
+  if (*projection != inspect::Projection::drift)
+    return fail(ErrorCode::invalid_argument,
+                "--as enforce concerns drift: it shows the plan that would have been done");
+  return inspect::replay_as_enforced(*story.reader, *story.content, at, style);
+}
+
+Result<int> run_replay(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto story, open_story(arguments));
+  if (arguments.diff.empty()) {
+    DATUM_ASSIGN(const auto replayed, replay_once(story, arguments, "--at", arguments.at));
+    print(arguments.json ? replayed.json : replayed.text);
+    return 0;
+  }
+  DATUM_ASSIGN(const auto before, replay_once(story, arguments, "--diff", arguments.diff[0]));
+  DATUM_ASSIGN(const auto after, replay_once(story, arguments, "--diff", arguments.diff[1]));
+  print(arguments.json ? inspect::diff_json(before, after)
+                       : inspect::diff_text(before, after, output_style(arguments)));
+  return 0;
+}
+
+}  // namespace
+
+int replay_command(const Arguments& arguments) {
+  auto code = run_replay(arguments);
+  if (!code) return report_error(code.error());
+  return finish_output(*code);
+}
+
+}  // namespace datum::program

@@ -1,0 +1,76 @@
+#include "store_watch.hpp"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+namespace datum::program {
+
+// LMDB writes the page that ends a commit, which is what wakes us, and then tells its readers so in
+// shared memory: who looks between the two sees the commit before. So each write is followed by one
+// more look, long after that.
+constexpr int kSettleMs = 100;
+
+StoreWatch::StoreWatch(StoreWatch&& other) noexcept
+    : file_(std::move(other.file_)),
+      events_(std::exchange(other.events_, -1)),
+      signals_(std::exchange(other.signals_, -1)) {}
+
+StoreWatch::~StoreWatch() {
+  if (events_ >= 0) ::close(events_);
+  if (signals_ >= 0) ::close(signals_);
+}
+
+Result<StoreWatch> StoreWatch::open(const std::string& store_folder) {
+  sigset_t stops;
+  sigemptyset(&stops);
+  sigaddset(&stops, SIGINT);
+  sigaddset(&stops, SIGTERM);
+  if (::sigprocmask(SIG_BLOCK, &stops, nullptr) != 0)
+    return fail(error_from_errno(errno, "block signals"));
+  const auto file = store_folder + "/journal/data.mdb";
+  StoreWatch watch(file, ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
+                   ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (watch.events_ < 0 || watch.signals_ < 0) return fail(error_from_errno(errno, "watch"));
+  constexpr std::uint32_t kWatched = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
+  if (::inotify_add_watch(watch.events_, file.c_str(), kWatched) < 0)
+    return fail(error_from_errno(errno, "watch " + file));
+  return watch;
+}
+
+// A file whose last name went tells so by its attributes: an open reader keeps it alive.
+bool StoreWatch::is_gone(std::uint32_t mask) const {
+  if ((mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0) return true;
+  return (mask & IN_ATTRIB) != 0 && ::access(file_.c_str(), F_OK) != 0;
+}
+
+Result<StoreWatch::Woken> StoreWatch::wait() {
+  std::array<pollfd, 2> polled{pollfd{events_, POLLIN, 0}, pollfd{signals_, POLLIN, 0}};
+  int ready = 0;
+  while ((ready = ::poll(polled.data(), polled.size(), settling_ ? kSettleMs : -1)) < 0)
+    if (errno != EINTR) return fail(error_from_errno(errno, "wait for the store"));
+  settling_ = ready != 0;
+  if (ready == 0) return Woken::written;
+  if (polled[1].revents != 0) return Woken::stopped;
+  auto woken = Woken::written;
+  alignas(inotify_event) std::array<char, 4096> buffer{};
+  for (;;) {
+    const auto size = ::read(events_, buffer.data(), buffer.size());
+    if (size <= 0) return woken;
+    for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(size);) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      if (is_gone(event.mask)) woken = Woken::gone;
+      at += sizeof event + event.len;
+    }
+  }
+}
+
+}  // namespace datum::program

@@ -1,0 +1,148 @@
+#include "passes.hpp"
+
+#include "datum/text/human.hpp"
+#include "datum/text/json_writer.hpp"
+#include "datum/text/table.hpp"
+#include "words.hpp"
+
+namespace datum::inspect {
+
+namespace {
+
+struct PassRow {
+  PassId id = 0;
+  WallNs began, ended;
+  core::PassStarted started;
+  std::string end = "running";  // finished, interrupted
+  std::string cause;            // of an interruption
+  core::PassFinished finished;  // counts, also of what was interrupted
+};
+
+// Counts of a pass that did not finish are told by nobody but the state.
+class PassCollector {
+ public:
+  void take(const history::StoredEvent& stored) {
+    if (const auto* interrupted = std::get_if<core::PassInterrupted>(&stored.event))
+      interrupt(*interrupted, stored.place);
+    core::evolve(state_, stored.event, stored.place);
+    if (const auto* started = std::get_if<core::PassStarted>(&stored.event))
+      rows_.push_back({stored.place.seq, stored.place.wall, {}, *started, "running", {}, {}});
+    if (const auto* finished = std::get_if<core::PassFinished>(&stored.event);
+        finished && !rows_.empty()) {
+      rows_.back().ended = stored.place.wall;
+      rows_.back().end = "finished";
+      rows_.back().finished = *finished;
+    }
+  }
+  std::vector<PassRow> take_rows() {
+    if (state_.pass) note_counts(*state_.pass);
+    return std::move(rows_);
+  }
+
+ private:
+  void note_counts(const core::PassState& pass) {
+    auto& finished = rows_.back().finished;
+    finished.succeeded = pass.succeeded;
+    finished.failed = pass.failed;
+    finished.blocked = pass.blocked;
+    finished.skipped = pass.skipped;
+    finished.not_started = pass.not_started;
+  }
+  void interrupt(const core::PassInterrupted& event, const core::EventPlace& place) {
+    if (rows_.empty()) return;
+    auto& row = rows_.back();
+    row.ended = place.wall;
+    row.end = "interrupted";
+    row.cause = std::string(core::to_string(event.cause));
+    if (state_.pass) note_counts(*state_.pass);
+  }
+
+  core::State state_;
+  std::vector<PassRow> rows_;
+};
+
+std::string end_text(const PassRow& row) {
+  if (row.end == "finished") return std::string(core::to_string(row.finished.condition));
+  return row.end + (row.cause.empty() ? "" : " by " + row.cause);
+}
+
+std::string actions_text(const core::PassFinished& finished) {
+  std::string text;
+  const auto add = [&text](std::uint32_t count, std::string_view word) {
+    if (count != 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word);
+  };
+  add(finished.succeeded, "done");
+  add(finished.failed, "failed");
+  add(finished.blocked, "blocked");
+  add(finished.skipped, "skipped");
+  add(finished.not_started, "not started");
+  return text;
+}
+
+std::string row_json(const PassRow& row) {
+  text::JsonWriter json;
+  const auto& finished = row.finished;
+  json.begin_object()
+      .member("pass", row.id)
+      .member("began", text::format_rfc3339(row.began, text::Precision::milliseconds))
+      .member("trigger", core::to_string(row.started.trigger))
+      .member("actor", row.started.actor.name)
+      .member("mode", core::to_string(row.started.mode.mode))
+      .member("modeTerm", core::to_string(row.started.mode.term))
+      .member("manifest", row.started.declaration.manifest.hex())
+      .member("resources", row.started.resources)
+      .member("end", row.end)
+      .member("cause", row.cause)
+      .key("ended");
+  if (row.ended.ns == 0)
+    json.null();
+  else
+    json.value(text::format_rfc3339(row.ended, text::Precision::milliseconds));
+  json.member("condition", row.end == "finished" ? core::to_string(finished.condition) : "")
+      .member("succeeded", finished.succeeded)
+      .member("failed", finished.failed)
+      .member("blocked", finished.blocked)
+      .member("skipped", finished.skipped)
+      .member("notStarted", finished.not_started)
+      .member("durationNs", finished.duration_ns)
+      .end_object();
+  return json.take() + "\n";
+}
+
+}  // namespace
+
+Result<Replayed> passes_of(journal::Reader& reader, Seq at, const Style& style) {
+  PassCollector collector;
+  Replayed replayed;
+  if (at != 0)
+    DATUM_TRY(history::scan_events(reader, 1, [&](const history::StoredEvent& stored) {
+      collector.take(stored);
+      return stored.place.seq >= at ? journal::Visit::stop : journal::Visit::go_on;
+    }));
+  text::Table table({{"PASS", text::Align::right},
+                     {"BEGAN"},
+                     {"TRIGGER"},
+                     {"BY"},
+                     {"MODE"},
+                     {"END"},
+                     {"ACTIONS"}});
+  const auto rows = collector.take_rows();
+  for (const auto& row : rows) {
+    const auto began = text::format_rfc3339(row.began);
+    const auto actions = actions_text(row.finished);
+    table.add_row({std::to_string(row.id), began, core::to_string(row.started.trigger),
+                   row.started.actor.name, core::to_string(row.started.mode.mode), end_text(row),
+                   actions});
+    replayed.rows.push_back(
+        {std::to_string(row.id), "pass " + std::to_string(row.id) + "  " + began + "  " +
+                                     std::string(core::to_string(row.started.mode.mode)) + "  " +
+                                     end_text(row) + (actions.empty() ? "" : "  " + actions)});
+    replayed.json += row_json(row);
+  }
+  replayed.text = rows.empty() ? "No pass has begun.\n"
+                               : table.render(text::Painter(style.colour), style.width);
+  return replayed;
+}
+
+}  // namespace datum::inspect
