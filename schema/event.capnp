@@ -122,6 +122,7 @@ struct ResourceObserved {
   obstacle @7 :Value.Obstacle;
   observation @8 :Data;
   content @9 :Data;
+  traces @10 :Value.Traces;  # null: not recorded, or nothing lies there
 }
 
 struct ObservationSummarized {

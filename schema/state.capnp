@@ -10,7 +10,7 @@ using Event = import "event.capnp";
 using HostEvent = import "host_event.capnp";
 
 struct Checkpoint {
-  format @0 :UInt16;  # 1
+  format @0 :UInt16;  # 2
   state @1 :State;
 }
 
@@ -90,8 +90,14 @@ struct LastPass {
   declaration @5 :Value.DeclarationId;
 }
 
+struct Correction {
+  wall @0 :Int64;  # wall
+  mono @1 :Int64;  # boot
+  boot @2 :Data;
+}
+
 struct Contest {
-  corrections @0 :List(Int64);  # wall, ascending
+  corrections @0 :List(Correction);  # oldest first
   contested @1 :Bool;
 }
 

@@ -266,6 +266,15 @@ struct PlanCounts {
   reloads @11 :UInt32;
 }
 
+# What the inode of an observed path said of itself.
+struct Traces {
+  mtime @0 :Int64;  # wall
+  ctime @1 :Int64;  # wall
+  uid @2 :UInt32;
+  gid @3 :UInt32;
+  mode @4 :UInt32;
+}
+
 # What Datum left in a target's place.
 struct Left {
   found @0 :Found;

@@ -58,6 +58,11 @@ class Describer {
     for (const auto& each : values) show({}, each);
     sink_.end_list();
   }
+  // What was not recorded is not named.
+  template <class T>
+  void show(std::string_view name, const std::optional<T>& value) {
+    if (value) show(name, *value);
+  }
   template <IsStruct T>
   void show(std::string_view name, const T& value) {
     sink_.begin_group(name);

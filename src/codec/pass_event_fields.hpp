@@ -28,6 +28,7 @@ DATUM_STRUCT(core::ResourceObserved) {
   DATUM_FIELD(obstacle, Obstacle);
   DATUM_FIELD(observation, Observation);
   DATUM_FIELD(content, Content);
+  DATUM_FIELD(traces, Traces);
 }
 DATUM_STRUCT(core::ObservationSummarized) {
   DATUM_FIELD(pass, Pass);

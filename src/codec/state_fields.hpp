@@ -74,6 +74,11 @@ DATUM_STRUCT(core::LastPass) {
   DATUM_FIELD(mode, Mode);
   DATUM_FIELD(declaration, Declaration);
 }
+DATUM_STRUCT(core::Correction) {
+  DATUM_FIELD(wall, Wall);
+  DATUM_FIELD(mono, Mono);
+  DATUM_FIELD(boot, Boot);
+}
 DATUM_STRUCT(core::Contest) {
   DATUM_FIELD(corrections, Corrections);
   DATUM_FIELD(contested, Contested);

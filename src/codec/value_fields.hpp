@@ -24,6 +24,13 @@ DATUM_STRUCT(core::FieldDrift) {
   DATUM_FIELD(desired, Desired);
   DATUM_FIELD(observed, Observed);
 }
+DATUM_STRUCT(core::Traces) {
+  DATUM_FIELD(mtime, Mtime);
+  DATUM_FIELD(ctime, Ctime);
+  DATUM_FIELD(uid, Uid);
+  DATUM_FIELD(gid, Gid);
+  DATUM_FIELD(mode, Mode);
+}
 DATUM_STRUCT(core::Actor) {
   DATUM_FIELD(kind, Kind);
   DATUM_FIELD(name, Name);

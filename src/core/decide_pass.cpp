@@ -35,6 +35,7 @@ static ResourceObserved observed_event(PassId pass, const Observation& observati
   event.obstacle = observation.obstacle;
   event.observation = observation.digest;
   event.content = observation.content;
+  event.traces = observation.traces;
   return event;
 }
 
@@ -104,6 +105,8 @@ Result<Events> Decider::operator()(const FinishPass& command) const {
   const auto& pass = *state_.pass;
   StatusInput input;
   input.now = command.now;
+  input.mono = command.mono;
+  input.boot = state_.boot;
   const auto status = assess(state_, facts_at_end(pass, command), input);
   PassFinished finished;
   finished.pass = pass.id;

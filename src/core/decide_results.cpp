@@ -133,9 +133,9 @@ class Ending {
     if (const auto found = state_.contests.find(action.target); found != state_.contests.end())
       contest = found->second;
     const bool said = contest.contested;
-    contest.corrections.push_back(command_.now);
+    contest.corrections.push_back({command_.now, command_.mono, state_.boot});
     if (!within_contest(contest.corrections) || said) return;
-    const auto since = contest.corrections[contest.corrections.size() - kContestedAfter];
+    const auto since = contest.corrections[contest.corrections.size() - kContestedAfter].wall;
     events_.push_back(TargetContested{action.target, kContestedAfter, since});
   }
 

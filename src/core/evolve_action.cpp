@@ -40,7 +40,7 @@ void Evolver::operator()(const ActionsAnnounced& event) const {
 
 void Evolver::count_correction(const model::Target& target) const {
   auto& contest = state_.contests[target];
-  contest.corrections.push_back(place_.wall);
+  contest.corrections.push_back({place_.wall, place_.mono, place_.boot});
   if (contest.corrections.size() > kContestedAfter)
     contest.corrections.erase(contest.corrections.begin());
   if (!within_contest(contest.corrections)) contest.contested = false;

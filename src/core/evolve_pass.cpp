@@ -56,7 +56,8 @@ void Evolver::operator()(const PassFinished& event) const {
                   [&](const auto& entry) { return entry.second.pass != event.pass; });
   std::erase_if(state_.contests, [&](const auto& entry) {
     const auto& corrections = entry.second.corrections;
-    return corrections.empty() || place_.wall.ns - corrections.back().ns > kContestedWithinNs;
+    const Correction now{place_.wall, place_.mono, place_.boot};
+    return corrections.empty() || elapsed_ns(corrections.back(), now) > kContestedWithinNs;
   });
   if (state_.loss && state_.loss->last_known_owned.empty()) state_.loss.reset();
   state_.last_pass = std::move(last);

@@ -14,15 +14,22 @@ bool is_correction(const State& state, ActionKind kind) {
          state.last_pass->declaration.manifest == state.pass->started.declaration.manifest;
 }
 
-bool within_contest(const std::vector<WallNs>& corrections) {
-  if (corrections.size() < kContestedAfter) return false;
-  const auto first = corrections[corrections.size() - kContestedAfter].ns;
-  return corrections.back().ns - first <= kContestedWithinNs;
+std::int64_t elapsed_ns(const Correction& earlier, const Correction& later) {
+  if (!later.boot.empty() && earlier.boot == later.boot) return later.mono.ns - earlier.mono.ns;
+  return std::max(later.wall.ns - earlier.wall.ns, later.mono.ns);
 }
 
-bool is_contested_at(const Contest& contest, WallNs now) {
+bool within_contest(const std::vector<Correction>& corrections) {
+  if (corrections.size() < kContestedAfter) return false;
+  std::int64_t elapsed = 0;
+  for (auto i = corrections.size() - kContestedAfter + 1; i < corrections.size(); ++i)
+    elapsed += elapsed_ns(corrections[i - 1], corrections[i]);
+  return elapsed <= kContestedWithinNs;
+}
+
+bool is_contested_at(const Contest& contest, const Correction& now) {
   return contest.contested && !contest.corrections.empty() &&
-         now.ns - contest.corrections.back().ns <= kContestedWithinNs;
+         elapsed_ns(contest.corrections.back(), now) <= kContestedWithinNs;
 }
 
 static bool stands(const std::optional<Hold>& hold, WallNs now) {

@@ -11,10 +11,13 @@ namespace datum::core {
 // A success that puts back what somebody else changed: under the same manifest as the last finished
 // pass. The first success after a changed declaration is no correction.
 [[nodiscard]] bool is_correction(const State& state, ActionKind kind);
+// How long after `earlier` `later` was. Within one boot by the clock that does not jump; over a
+// reboot by the wall clock, but no less than `later` says its boot had lasted.
+[[nodiscard]] std::int64_t elapsed_ns(const Correction& earlier, const Correction& later);
 // Whether the newest kContestedAfter of `corrections` lie within kContestedWithinNs.
-[[nodiscard]] bool within_contest(const std::vector<WallNs>& corrections);
-// Whether the target is being fought over at that time: contested, and not at peace for a day.
-[[nodiscard]] bool is_contested_at(const Contest& contest, WallNs now);
+[[nodiscard]] bool within_contest(const std::vector<Correction>& corrections);
+// Whether the target is being fought over at that moment: contested, and not at peace for a day.
+[[nodiscard]] bool is_contested_at(const Contest& contest, const Correction& now);
 // Whether the hold stands at that time.
 [[nodiscard]] bool is_held_at(const State& state, WallNs now);
 // This many deaths in a wave of one and the action is quarantined (design §5).

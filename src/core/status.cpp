@@ -44,12 +44,6 @@ std::string_view reason_unknown(const State& state, const PassFacts& pass, const
   return {};
 }
 
-bool is_contested(const State& state, WallNs now) {
-  for (const auto& [target, contest] : state.contests)
-    if (is_contested_at(contest, now)) return true;
-  return false;
-}
-
 bool is_stale(const PassFacts& pass, const StatusInput& input) {
   return input.timer_expected && pass.finished &&
          input.now.ns - pass.wall.ns > kStalePeriods * input.timer_period_ns;
@@ -71,7 +65,7 @@ std::uint32_t find_flags(const State& state, const PassFacts& pass, const Counts
   set(StatusFlag::disconnected, state.lifecycle == NodeLifecycle::disconnected);
   set(StatusFlag::stale, is_stale(pass, input));
   set(StatusFlag::store_lost, state.loss.has_value());
-  set(StatusFlag::contested, is_contested(state, input.now));
+  set(StatusFlag::contested, !contested_targets(state, input).empty());
   set(StatusFlag::unconfirmed,
       !state.confirmed_version.empty() && state.confirmed_version != state.version);
   return bits;
@@ -162,6 +156,13 @@ HostStatus assess(const State& state, const PassFacts& pass, const StatusInput& 
     status.condition = Condition::converged;
   }
   return status;
+}
+
+std::vector<model::Target> contested_targets(const State& state, const StatusInput& input) {
+  std::vector<model::Target> targets;
+  for (const auto& [target, contest] : state.contests)
+    if (is_contested_at(contest, {input.now, input.mono, input.boot})) targets.push_back(target);
+  return targets;
 }
 
 HostStatus compute_status(const State& state, const StatusInput& input) {

@@ -202,6 +202,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   record.plan = plan;
   record.manifest = running.request.manifest.get();
   record.now = loop_.clock().wall_now();
+  record.mono = loop_.clock().boot_now();
   DATUM_CO_TRY(execute(running, record));
   for (const auto& result : record.results)
     if (result.error) tell_failure(running, result.ordinal, result.error->message(), result.output);
@@ -334,7 +335,9 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   DATUM_CO_TRY(end_pass(running));
   auto waiting = durable();
   DATUM_CO_TRY(co_await waiting);
-  running.report.status = core::compute_status(history.state(), {loop_.clock().wall_now()});
+  running.report.status = core::compute_status(
+      history.state(),
+      {loop_.clock().wall_now(), loop_.clock().boot_now(), loop_.clock().boot_id()});
   co_return std::move(running.report);
 }
 

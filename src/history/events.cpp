@@ -128,16 +128,26 @@ Result<std::vector<StoredEvent>> find_target(journal::Reader& reader, const mode
   return found;
 }
 
+// The checkpoint, if there is one of this version's format. One of another format is as none: the
+// records give it again (schema/README.md).
+static Result<std::optional<core::State>> find_checkpoint(journal::Reader& reader) {
+  DATUM_ASSIGN(const auto bytes, reader.read_projection(kStateProjection));
+  if (!bytes) return std::optional<core::State>();
+  auto state = codec::decode_state(*bytes);
+  if (state) return std::optional<core::State>(std::move(*state));
+  if (state.error().code() == ErrorCode::unsupported_version) return std::optional<core::State>();
+  return fail(std::move(state).error());
+}
+
 Result<core::State> fold(journal::Reader& reader, Seq through, bool use_checkpoint) {
   core::State state;
   DATUM_ASSIGN(const auto head, reader.read_head());
   if (use_checkpoint) {
-    DATUM_ASSIGN(const auto bytes, reader.read_projection(kStateProjection));
-    if (bytes) {
-      DATUM_ASSIGN(auto checkpoint, codec::decode_state(*bytes));
-      if (checkpoint.seq > head.seq)
+    DATUM_ASSIGN(auto checkpoint, find_checkpoint(reader));
+    if (checkpoint) {
+      if (checkpoint->seq > head.seq)
         return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
-      if (through == 0 || checkpoint.seq <= through) state = std::move(checkpoint);
+      if (through == 0 || checkpoint->seq <= through) state = std::move(*checkpoint);
     }
   }
   if (state.seq + 1 < head.first)
@@ -202,10 +212,8 @@ class MeaningCheck {
 };
 
 static Result<std::optional<core::State>> read_checkpoint(journal::Reader& reader, Seq head) {
-  DATUM_ASSIGN(const auto bytes, reader.read_projection(kStateProjection));
-  if (!bytes) return std::nullopt;
-  DATUM_ASSIGN(auto checkpoint, codec::decode_state(*bytes));
-  if (checkpoint.seq > head)
+  DATUM_ASSIGN(auto checkpoint, find_checkpoint(reader));
+  if (checkpoint && checkpoint->seq > head)
     return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
   return checkpoint;
 }

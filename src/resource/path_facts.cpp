@@ -13,6 +13,7 @@ void set_unknown(core::Observation& seen, std::string reason) {
   seen.purge.clear();
   seen.content = {};
   seen.content_size = 0;
+  seen.traces.reset();
   seen.reason = std::move(reason);
 }
 
@@ -74,7 +75,9 @@ bool accept(Sight& sight, const os::Location& where, const std::optional<os::Fil
     return false;
   }
   seen.found = stat ? found_of(stat->type) : core::Found::absent;
-  if (stat) seen.identity = identity_of(*stat);
+  if (!stat) return true;
+  seen.identity = identity_of(*stat);
+  seen.traces = {{stat->mtime_ns}, {stat->ctime_ns}, stat->uid, stat->gid, stat->mode};
   return true;
 }
 

@@ -206,6 +206,60 @@ TEST_CASE("results: three corrections spread over more than a day are no contest
   }
 }
 
+namespace {
+
+// Corrects /a once more.
+std::size_t correct(World& world, const model::ManifestPtr& manifest) {
+  world.machine.put("/a", Found::file, "theirs");
+  return all_of_kind<TargetContested>(world.pass(manifest)).size();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "results: a clock that jumps ahead does not hide a contest, one that jumps back makes none") {
+  const auto manifest = manifest_of({file("a", "/a")});
+  for (const std::int64_t jump_h : {-1000, 1000}) {
+    World world;
+    world.pass(manifest);
+    std::size_t said = 0;
+    for (int i = 0; i < 3; ++i) {
+      world.advance(3600);
+      world.now.ns += jump_h * 3600 * kNsPerSecond;
+      said += correct(world, manifest);
+    }
+    CHECK(said == 1);
+    CHECK(flags_in(world.status().flags) == std::vector{StatusFlag::contested});
+    world.now.ns += jump_h * 3600 * kNsPerSecond;
+    CHECK(flags_in(world.status().flags) == std::vector{StatusFlag::contested});
+    world.advance(25L * 3600);
+    CHECK(flags_in(world.status().flags).empty());
+
+    World peaceful;
+    peaceful.pass(manifest);
+    for (int i = 0; i < 3; ++i) {
+      peaceful.advance(13L * 3600);
+      peaceful.now.ns -= 13L * 3600 * kNsPerSecond;  // set back each time: no time seems to pass
+      CHECK(correct(peaceful, manifest) == 0);
+    }
+  }
+}
+
+TEST_CASE("results: over a reboot a clock that lost its time counts no less than the boot lasted") {
+  const auto manifest = manifest_of({file("a", "/a")});
+  World world;
+  world.pass(manifest);
+  world.advance(3600);
+  CHECK(correct(world, manifest) == 0);
+  for (std::uint8_t boot = 8; boot < 12; ++boot) {
+    world.boot = id_of(boot);
+    world.mono = {25L * 3600 * kNsPerSecond};  // a day and an hour after that boot
+    world.now.ns -= 3600 * kNsPerSecond;       // and the clock says it was earlier
+    world.run(OpenStore{world.boot, "1.0", "/", "h"});
+    CHECK(correct(world, manifest) == 0);
+  }
+}
+
 TEST_CASE("results: changes of the declaration are no corrections") {
   World world;
   for (int i = 0; i < 5; ++i)

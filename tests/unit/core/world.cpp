@@ -188,7 +188,7 @@ void World::run_wave(const std::shared_ptr<const Plan>& plan, const model::Manif
                      const std::vector<std::uint32_t>& wave, const PassOptions& options) {
   if (options.on_wave) options.on_wave(*plan, wave);
   announce(*plan, wave);
-  RecordResults results{plan, manifest.get(), {}, now};
+  RecordResults results{plan, manifest.get(), {}, now, mono};
   for (const auto ordinal : wave) {
     const auto& action = plan->actions[ordinal];
     const auto fault = options.fault ? options.fault(action) : std::string();
@@ -246,6 +246,8 @@ std::vector<Event> World::pass(const model::ManifestPtr& manifest) {
 HostStatus World::status() const {
   StatusInput input;
   input.now = now;
+  input.mono = mono;
+  input.boot = boot;
   return compute_status(state, input);
 }
 

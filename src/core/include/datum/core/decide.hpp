@@ -80,6 +80,7 @@ struct RecordResults {
   const model::Manifest* manifest = nullptr;
   std::vector<ActionResult> results;
   WallNs now;
+  BootNs mono;
 };
 // Actions that need no effect: adopt, release, rename. Enforce only. One batch.
 struct RecordOwnership {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "datum/base/error.hpp"
 #include "datum/base/ids.hpp"
+#include "datum/base/time.hpp"
 #include "datum/model/reference.hpp"
 
 namespace datum::core {
@@ -48,6 +50,17 @@ struct Identity {
   std::uint64_t size = 0;
   std::int64_t ctime_ns = 0;
   bool operator==(const Identity&) const = default;
+};
+
+// What the inode of the object said of itself at that moment: when somebody changed it, by the wall
+// clock of then, and whose it was. Never part of a digest.
+struct Traces {
+  WallNs mtime;
+  WallNs ctime;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t mode = 0;  // permission bits
+  bool operator==(const Traces&) const = default;
 };
 
 // Why an action on this target cannot succeed, as far as looking can tell.
@@ -94,8 +107,10 @@ struct Observation {
   std::uint64_t content_size = 0;
   bool sensitive = false;
   bool conflicting_content =
-      false;  // exists with other content than declared (first contact lists it)
-  // Over all of the above but `identity` and the folder: equal digests are equal observations.
+      false;                     // exists with other content than declared (first contact lists it)
+  std::optional<Traces> traces;  // of a path under which something lies
+  // Over all of the above but `identity`, the folder and `traces`: equal digests are equal
+  // observations.
   Digest digest;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct ResourceObserved {
   Obstacle obstacle = Obstacle::none;
   Digest observation;
   Digest content;
+  std::optional<Traces> traces;  // none from before they were recorded, or where nothing lies there
   bool operator==(const ResourceObserved&) const = default;
 };
 struct ObservationSummarized {

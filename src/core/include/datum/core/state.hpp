@@ -104,8 +104,15 @@ struct LastPass {
   bool operator==(const LastPass&) const = default;
 };
 
+// When a target was corrected, by both clocks: within one boot only `mono` tells how long ago.
+struct Correction {
+  WallNs wall;
+  BootNs mono;
+  Id128 boot;
+  bool operator==(const Correction&) const = default;
+};
 struct Contest {
-  std::vector<WallNs> corrections;  // newest last; at most kContestedAfter are kept
+  std::vector<Correction> corrections;  // newest last; at most kContestedAfter are kept
   bool contested = false;
   bool operator==(const Contest&) const = default;
 };

@@ -41,10 +41,15 @@ struct HostStatus {
 
 struct StatusInput {
   WallNs now;
+  BootNs mono;  // with `boot`, of the same moment; without a boot the wall clock alone counts
+  Id128 boot;
   std::int64_t timer_period_ns = 30LL * 60 * kNsPerSecond;
   bool timer_expected = false;  // a service runs passes by itself; only then can a host be stale
 };
 [[nodiscard]] HostStatus compute_status(const State& state, const StatusInput& input);
+// The targets that are contested at that moment, in their order.
+[[nodiscard]] std::vector<model::Target> contested_targets(const State& state,
+                                                           const StatusInput& input);
 
 // 0 converged, 2 drifted, 4 unknown.
 [[nodiscard]] int exit_code(Condition condition);
