@@ -106,6 +106,7 @@ Result<FolderPtr> Walker::Impl::make_folder(Handle handle, std::string real_path
   folder->handle = std::move(handle);
   folder->device = stat->device;
   folder->inode = stat->inode;
+  folder->mount = stat->mount;
   folder->uid = stat->uid;
   folder->mode = stat->mode;
   folder->untrusted = untrusted;

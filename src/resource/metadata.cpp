@@ -33,9 +33,13 @@ Status resolve_owner(const Sight& sight, const model::Resource& resource, Metada
   return {};
 }
 
+// What says something about the name goes with it: labels, ACL, what users and root's own programs
+// wrote there. What the kernel says about these very bytes (capabilities, signatures) only goes
+// with the bytes; what an overlay notes of this very inode never does.
 bool carries(std::string_view name, bool same_content) {
-  return name == "security.selinux" || name == kAcl || name.starts_with("user.") ||
-         (name == kCapability && same_content);
+  if (name.starts_with("trusted.")) return !name.starts_with("trusted.overlay.");
+  return name == "security.selinux" || name.starts_with("security.SMACK64") || name == kAcl ||
+         name.starts_with("user.") || (name == kCapability && same_content);
 }
 
 bool has_attribute(const std::vector<os::Attribute>& attributes, std::string_view name) {

@@ -75,11 +75,23 @@ static bool names_own(const Machine& machine, std::uint64_t device, std::uint64_
       [&](const os::FileStat& own) { return own.device == device && own.inode == inode; });
 }
 
+bool Sight::is_own_elsewhere(std::uint64_t device, std::uint64_t inode, std::uint64_t mount,
+                             bool has_other_names) const {
+  if (!machine_->own_contents) return false;
+  for (const auto& own : machine_->own_files) {
+    // A mount id of 0 is not known: then any name of that file system may be another way.
+    if (own.device != device || (own.mount == mount && mount != 0 && !has_other_names)) continue;
+    return machine_->own_contents->contains(device, inode);
+  }
+  return false;
+}
+
 // The folder itself or one above it.
 bool Sight::is_own_folder(const os::Folder& folder) {
   const auto key = std::make_pair(folder.device, folder.inode);
   if (const auto known = own_folders_.find(key); known != own_folders_.end()) return known->second;
-  bool own = names_own(*machine_, folder.device, folder.inode);
+  bool own = names_own(*machine_, folder.device, folder.inode) ||
+             is_own_elsewhere(folder.device, folder.inode, folder.mount, false);
   if (!own && folder.real_path != "/") {
     const auto above = walker_.locate(folder.real_path);
     own = above && is_own_folder(*above->folder);
@@ -91,7 +103,9 @@ bool Sight::is_own_folder(const os::Folder& folder) {
 bool Sight::is_own(const os::Location& where, const std::optional<os::FileStat>& stat) {
   if (machine_->own_files.empty()) return false;
   if (stat && names_own(*machine_, stat->device, stat->inode)) return true;
-  return is_own_folder(*where.folder);
+  if (is_own_folder(*where.folder)) return true;
+  return stat && is_own_elsewhere(stat->device, stat->inode, stat->mount,
+                                  stat->type != os::FileType::directory && stat->links > 1);
 }
 
 static std::string_view last_component(const std::string& path) {

@@ -60,6 +60,9 @@ class Sight {
 
  private:
   [[nodiscard]] bool is_own_folder(const os::Folder& folder);
+  // Whether it is an object inside of Datum's folders that another mount or a hard link shows here.
+  [[nodiscard]] bool is_own_elsewhere(std::uint64_t device, std::uint64_t inode,
+                                      std::uint64_t mount, bool has_other_names) const;
 
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Declared> declared_;

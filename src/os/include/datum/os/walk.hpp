@@ -20,6 +20,7 @@ struct Folder {
   std::string real_path;  // inside the root, with links resolved: "/usr/lib"
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::uint64_t mount = 0;  // as in FileStat
   // The first folder on the way, this one included, in which somebody other than root may change
   // names:
   // "/home/anna: owner uid 1000", "/tmp: writable by others (mode 1777)". Empty when none.

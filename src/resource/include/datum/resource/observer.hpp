@@ -18,6 +18,7 @@
 #include "datum/model/manifest.hpp"
 #include "datum/os/accounts.hpp"
 #include "datum/os/files.hpp"
+#include "datum/resource/own_contents.hpp"
 
 namespace datum::resource {
 
@@ -34,6 +35,8 @@ struct Machine {
   Bytes sensitive_key;
   // Datum's own folders and binaries (device and inode count): they and all below them are refused.
   std::vector<os::FileStat> own_files;
+  // What lies in those folders, for names that reach it on another way; may be null.
+  std::shared_ptr<const OwnContents> own_contents;
   loop::StopFlag stop;
 };
 
