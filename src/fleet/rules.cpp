@@ -21,6 +21,22 @@ constexpr std::uint32_t kWorldWritable = 0002;
 // Folders whose files others execute or obey.
 constexpr std::array<std::string_view, 5> kSystemFolders{"/etc", "/usr", "/bin", "/sbin", "/lib"};
 
+// Folders that every Linux system has (Filesystem Hierarchy Standard 3.0, and the multilib ones):
+// no declaration that removes one, or all that it does not name in one, is meant.
+constexpr std::array<std::string_view, 34> kStandingFolders{
+    "/bin",      "/boot",      "/dev",     "/etc",       "/home",      "/lib",         "/lib32",
+    "/lib64",    "/libx32",    "/proc",    "/root",      "/run",       "/sbin",        "/sys",
+    "/usr",      "/usr/bin",   "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local",
+    "/usr/sbin", "/usr/share", "/var",     "/var/cache", "/var/lib",   "/var/log",     "/var/mail",
+    "/var/opt",  "/var/spool", "/var/tmp", "/var/lock",  "/var/run",   "/usr/include"};
+// These may be emptied by a purge, and not removed.
+constexpr std::array<std::string_view, 5> kMountFolders{"/media", "/mnt", "/opt", "/srv", "/tmp"};
+
+template <std::size_t size>
+bool is_one_of(const std::array<std::string_view, size>& folders, std::string_view path) {
+  return std::find(folders.begin(), folders.end(), path) != folders.end();
+}
+
 class Checker {
  public:
   Checker(const Documents& documents, const Merged& merged, const Resource& resource,
@@ -33,6 +49,7 @@ class Checker {
     check_names();
     check_mode();
     check_own_files();
+    check_standing_folders();
     check_provider_path();
     if (resource_.reference.type == ResourceType::service) check_service();
     if (resource_.reference.type == ResourceType::repository) check_repository();
@@ -136,6 +153,19 @@ class Checker {
             name() + (purges ? " purges " : " removes ") + std::string(path) +
                 ", where Datum's own files lie",
             "manage its owner and mode only");
+  }
+
+  void check_standing_folders() {
+    const auto path = resource_.text(Field::path);
+    const bool purges = resource_.flag(Field::purge);
+    // Those with something of Datum's below are refused already, in words of their own.
+    if (path.empty() || model::is_parent_of_own_path(path)) return;
+    if (resource_.absent() && (is_one_of(kStandingFolders, path) || is_one_of(kMountFolders, path)))
+      fault(Field::state, name() + " removes " + std::string(path) + ", which every system has",
+            "name what lies in it");
+    else if (purges && is_one_of(kStandingFolders, path))
+      fault(Field::purge, name() + " purges " + std::string(path) + ", which every system has",
+            "purge a folder in it that is yours");
   }
 
   void check_provider_path() {
