@@ -219,7 +219,8 @@ void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
              "what Datum created or adopted, and what is there now"))
       .with_report();
   auto& history = rooted(add(commands, app, arguments, Verb::history, "history",
-                             "everything recorded about one target"));
+                             "everything recorded about one target, and what else "
+                             "happened when it drifted"));
   history.with_json();
   history.app()
       .add_option("TARGET", arguments.target, "a path, family:name, or Type[name]")

@@ -149,6 +149,8 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->trusted_uid = trusted_uid();
   machine->sensitive_key = std::move(sensitive_key);
   machine->own_files = own_files(session);
+  machine->own_contents = std::make_shared<const resource::OwnContents>(
+      *session.files, std::vector{session.state_folder, session.config_folder});
   // The machine borrows the content; it lives as long as the machine does.
   return {machine.get(), [machine, content](resource::Machine*) {}};
 }

@@ -1,11 +1,11 @@
 // status, owned, history: what a store says. Nothing is written.
-#include <chrono>
-
 #include "commands.hpp"
 #include "datum/inspect/store_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/resource/observer.hpp"
+#include "datum/uv/uv_loop.hpp"
 #include "desired.hpp"
+#include "history_command.hpp"
 #include "print.hpp"
 #include "session.hpp"
 #include "story_source.hpp"
@@ -14,19 +14,17 @@ namespace datum::program {
 
 namespace {
 
-WallNs now() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
-}
-
 Result<int> run_status(const Arguments& arguments) {
   DATUM_ASSIGN(const auto story, open_story(arguments));
   const auto& reader = story.reader;
   DATUM_ASSIGN(const auto state, history::fold(*reader, 0, true));
-  const auto at = now();
-  const auto status = core::compute_status(state, {at});
-  print(arguments.json ? inspect::status_json(state, status)
-                       : inspect::status_text(state, status, at, output_style(arguments)));
+  const auto clock = uv::make_clock();
+  const core::StatusInput now{clock->wall_now(), clock->boot_now(), clock->boot_id()};
+  const auto status = core::compute_status(state, now);
+  DATUM_ASSIGN(const auto contests, inspect::read_contests(*reader, state, now));
+  const auto style = output_style(arguments);
+  print(arguments.json ? inspect::status_json(state, status, contests)
+                       : inspect::status_text(state, status, contests, now.now, style));
   return core::exit_code(status.condition);
 }
 
@@ -48,27 +46,6 @@ Result<int> run_owned(const Arguments& arguments) {
     lines.push_back({target, owned, observer.observe_leaving(target, owned)});
   print(arguments.json ? inspect::owned_json(lines)
                        : inspect::owned_text(lines, output_style(arguments)));
-  return 0;
-}
-
-void print_events(const Arguments& arguments, const std::vector<history::StoredEvent>& events) {
-  const auto style = output_style(arguments);
-  for (const auto& stored : events)
-    print(arguments.json ? inspect::event_json(stored) : inspect::event_line(stored, style));
-}
-
-// No journal has more.
-constexpr std::size_t kAll = ~std::size_t{0} >> 1;
-
-Result<int> run_history(const Arguments& arguments) {
-  DATUM_ASSIGN(const auto story, open_story(arguments));
-  const auto& reader = story.reader;
-  DATUM_ASSIGN(const auto state, history::fold(*reader, 0, true));
-  DATUM_ASSIGN(const auto target, find_target(state, arguments.target));
-  DATUM_ASSIGN(const auto events, history::find_target(*reader, target, 1, kAll));
-  if (events.empty())
-    return fail(ErrorCode::not_found, target.text() + ": nothing is recorded about it");
-  print_events(arguments, events);
   return 0;
 }
 

@@ -103,11 +103,13 @@ Replayed owned_of(const core::State& state, const Style& style) {
   return replayed;
 }
 
-Replayed status_of(const core::State& state, WallNs now, const Style& style) {
+Result<Replayed> status_of(journal::Reader& reader, const core::State& state,
+                           const core::StatusInput& now, const Style& style) {
   Replayed replayed;
-  const auto status = core::compute_status(state, {now});
-  replayed.text = status_text(state, status, now, style);
-  replayed.json = status_json(state, status);
+  const auto status = core::compute_status(state, now);
+  DATUM_ASSIGN(const auto contests, read_contests(reader, state, now));
+  replayed.text = status_text(state, status, contests, now.now, style);
+  replayed.json = status_json(state, status, contests);
   std::string word =
       std::string(core::to_string(status.condition)) + ", " + counts_text(status.counts);
   if (const auto flags = flags_text(status.flags); !flags.empty()) word += " [" + flags + "]";
@@ -120,12 +122,12 @@ Replayed status_of(const core::State& state, WallNs now, const Style& style) {
   return replayed;
 }
 
-Result<Replayed> drift_of(journal::Reader& reader, const core::State& state, WallNs now,
-                          const Style& style) {
+Result<Replayed> drift_of(journal::Reader& reader, const core::State& state,
+                          const core::StatusInput& now, const Style& style) {
   DATUM_ASSIGN(const auto seen, read_observations(reader, state, !style.fold));
   PassLine line;
   line.host = state.host;
-  line.status = core::compute_status(state, {now});
+  line.status = core::compute_status(state, now);
   if (state.last_pass) {
     line.pass = state.last_pass->id;
     line.mode = state.last_pass->mode;
@@ -165,14 +167,14 @@ Replayed notifications_of(const core::State& state, const Style& style) {
 }
 
 Result<Replayed> project(journal::Reader& reader, Projection projection, const core::State& state,
-                         WallNs now, const Style& style) {
+                         const core::StatusInput& now, const Style& style) {
   switch (projection) {
     case Projection::lifecycle:
       return lifecycle_of(state);
     case Projection::owned:
       return owned_of(state, style);
     case Projection::status:
-      return status_of(state, now, style);
+      return status_of(reader, state, now, style);
     case Projection::drift:
       return drift_of(reader, state, now, style);
     case Projection::passes:
@@ -216,10 +218,12 @@ Result<Replayed> replay(journal::Reader& reader, Projection projection, Seq at,
   if (at > head.seq)
     return fail(ErrorCode::not_found, "the journal ends with record " + std::to_string(head.seq));
   DATUM_ASSIGN(const auto state, history::fold(reader, at, true));
-  WallNs now;
+  core::StatusInput now;
   if (state.seq != 0 && state.seq >= head.first) {
     DATUM_ASSIGN(const auto last, history::read_event(reader, state.seq));
-    now = last.place.wall;
+    now.now = last.place.wall;
+    now.mono = last.place.mono;
+    now.boot = last.place.boot;
   }
   DATUM_ASSIGN(auto replayed, project(reader, projection, state, now, style));
   replayed.at = state.seq;

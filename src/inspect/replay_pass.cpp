@@ -120,11 +120,13 @@ Result<Replayed> replay_as_observed(journal::Reader& reader, Projection projecti
   auto& state = looked.state;
   DATUM_ASSIGN(const auto events, core::decide(state, looked.finish));
   for (const auto& event : events) core::evolve(state, event, looked.last);
-  const auto status = core::compute_status(state, {looked.last.wall});
+  const core::StatusInput now{looked.last.wall, looked.last.mono, looked.last.boot};
+  const auto status = core::compute_status(state, now);
   Replayed replayed;
   if (projection == Projection::status) {
-    replayed.text = status_text(state, status, looked.last.wall, style);
-    replayed.json = status_json(state, status);
+    DATUM_ASSIGN(const auto contests, read_contests(reader, state, now));
+    replayed.text = status_text(state, status, contests, now.now, style);
+    replayed.json = status_json(state, status, contests);
   } else {
     DATUM_ASSIGN(const auto seen, read_observations(reader, state, !style.fold));
     const PassLine line{state.host, state.last_pass->id, state.last_pass->mode, status, {}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "contest_report.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/json_writer.hpp"
 #include "datum/text/table.hpp"
@@ -82,8 +83,8 @@ std::string hold_text(const core::Hold& hold) {
 
 }  // namespace
 
-std::string status_text(const core::State& state, const core::HostStatus& status, WallNs now,
-                        const Style& style) {
+std::string status_text(const core::State& state, const core::HostStatus& status,
+                        std::span<const ContestLine> contests, WallNs now, const Style& style) {
   const text::Painter painter(style.colour);
   std::string text = text::escape(state.host) + ": " +
                      painter.paint(colour_of(status.condition), core::to_string(status.condition)) +
@@ -107,10 +108,11 @@ std::string status_text(const core::State& state, const core::HostStatus& status
     text += row("pending", text::format_count(status.pending_notifications, "notification"));
   text += row("root", text::escape(state.root));
   text += row("owned", text::format_count(state.owned.size(), "target"));
-  return text + resources_text(state, style);
+  return text + contests_text(contests, now, style) + resources_text(state, style);
 }
 
-std::string status_json(const core::State& state, const core::HostStatus& status) {
+std::string status_json(const core::State& state, const core::HostStatus& status,
+                        std::span<const ContestLine> contests) {
   text::JsonWriter json;
   json.begin_object()
       .member("host", state.host)
@@ -163,7 +165,9 @@ std::string status_json(const core::State& state, const core::HostStatus& status
         .member("blocked", resource.blocked)
         .end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  write_contests(json, contests);
+  json.end_object();
   return json.take() + "\n";
 }
 

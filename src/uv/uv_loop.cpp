@@ -176,4 +176,8 @@ std::unique_ptr<loop::Loop> make_loop(std::size_t pool_width) {
   return std::make_unique<UvLoop>(pool_width);
 }
 
+std::unique_ptr<loop::Clock> make_clock() {
+  return std::make_unique<SystemClock>();
+}
+
 }  // namespace datum::uv

@@ -42,6 +42,14 @@ def main():
         common = ["--fleet", str(TOP / "docs/examples/first"), "--host", "workbench", "--root", f"{scratch}/root", *state, "--json"]
         observed, planned = run("observe", *common), run("plan", *common)
         reconciled = run("reconcile", *common, "--mode", "enforce")
+        with open(f"{scratch}/root/etc/motd", "a", encoding="utf-8") as changed:
+            changed.write("by hand\n")
+        run("observe", *common)
+
+        def history(kind):
+            """Both kinds of line that it prints."""
+            return [line for line in run("history", "/etc/motd", *state, "--json") if ("window" in line) == (kind == "window")]
+
         seen = [
             ("drift", observed[:-1]), ("pass", observed[-1:]), ("action", reconciled[:-2]), ("summary", reconciled[-2:-1]),
             ("pass", reconciled[-1:]), ("status", run("status", *state, "--json")), ("owned", run("owned", *state, "--json")),
@@ -53,7 +61,7 @@ def main():
             ("difference", run("replay", "status", "--diff", "3", "30", *state, "--json")),
             ("export", run("journal", "export", f"{scratch}/story", *state, "--json")),
             ("import", run("journal", "import", f"{scratch}/story", "--state", f"{scratch}/other", "--json")),
-            ("record", run("history", "/etc/motd", *state, "--json")), ("verification", run("journal", "verify", *state, "--json")),
+            ("record", history("record")), ("window", history("window")), ("verification", run("journal", "verify", *state, "--json")),
         ]
         only_after_a_pass = {"message", "output"}
         seen_planned = [member for member in objects["action"] if member not in only_after_a_pass]

@@ -13,9 +13,29 @@
 
 namespace datum::inspect {
 
+// A target that somebody else keeps changing: its newest corrections, oldest first, and what each
+// of them undid.
+struct ContestLine {
+  struct Corrected {
+    WallNs at;
+    Seq seq = 0;
+    std::vector<core::FieldDrift> from;
+  };
+  model::Target target;
+  model::Reference reference;
+  std::vector<Corrected> corrections;
+};
+// Of the targets that are contested at that moment, from the records up to the state's. Reads the
+// newest records first: a contested target has many.
+[[nodiscard]] Result<std::vector<ContestLine>> read_contests(journal::Reader& reader,
+                                                             const core::State& state,
+                                                             const core::StatusInput& now);
+
 [[nodiscard]] std::string status_text(const core::State& state, const core::HostStatus& status,
-                                      WallNs now, const Style& style);
-[[nodiscard]] std::string status_json(const core::State& state, const core::HostStatus& status);
+                                      std::span<const ContestLine> contests, WallNs now,
+                                      const Style& style);
+[[nodiscard]] std::string status_json(const core::State& state, const core::HostStatus& status,
+                                      std::span<const ContestLine> contests);
 
 // One owned target and what is there now.
 struct OwnedLine {

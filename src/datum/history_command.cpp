@@ -1,0 +1,69 @@
+// datum history: the records about one target, and at each drift what else lies in the window in
+// which it happened.
+#include "history_command.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "datum/inspect/attribution.hpp"
+#include "datum/inspect/store_report.hpp"
+#include "datum/os_linux/linux_files.hpp"
+#include "machine_logs.hpp"
+#include "print.hpp"
+#include "story_source.hpp"
+
+namespace datum::program {
+
+namespace {
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max() >> 1;
+
+// The logs of the root that the store is bound to. A copy of a journal may have come from anywhere.
+inspect::LogsRead read_logs(const Arguments& arguments, const core::State& state,
+                            const model::Target& target,
+                            const std::vector<inspect::DriftWindow>& windows) {
+  inspect::LogsRead logs;
+  if (windows.empty()) return logs;
+  if (!arguments.journal.empty()) {
+    logs.not_read.emplace_back("logs: those of the machine that this copy came from are not here");
+    return logs;
+  }
+  const auto files = os_linux::make_files();
+  const auto root = files->open_root(state.root);
+  if (!root) {
+    logs.not_read.push_back("logs: " + root.error().message());
+    return logs;
+  }
+  WallNs since = windows.front().from;
+  for (const auto& window : windows) since = std::min(since, window.from);
+  return read_machine_logs(*files, *root, target, since);
+}
+
+}  // namespace
+
+Result<int> run_history(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto story, open_story(arguments));
+  const auto& reader = story.reader;
+  DATUM_ASSIGN(const auto state, history::fold(*reader, 0, true));
+  DATUM_ASSIGN(const auto target, find_target(state, arguments.target));
+  DATUM_ASSIGN(const auto events, history::find_target(*reader, target, 1, kAll));
+  if (events.empty())
+    return fail(ErrorCode::not_found, target.text() + ": nothing is recorded about it");
+  DATUM_ASSIGN(const auto windows, inspect::find_drift_windows(*reader, events));
+  const auto logs = read_logs(arguments, state, target, windows);
+  std::map<Seq, inspect::DriftWindow> by_drift;
+  for (const auto& window : windows) by_drift.emplace(window.drift, window);
+  const auto style = output_style(arguments);
+  for (const auto& stored : events) {
+    print(arguments.json ? inspect::event_json(stored) : inspect::event_line(stored, style));
+    const auto window = by_drift.find(stored.place.seq);
+    if (window == by_drift.end()) continue;
+    const auto report = inspect::make_drift_report(window->second, stored, logs);
+    print(arguments.json ? inspect::drift_report_json(report, logs)
+                         : inspect::drift_report_text(report, logs, style));
+  }
+  return 0;
+}
+
+}  // namespace datum::program
