@@ -1,5 +1,7 @@
 // datum: the command line for people. Parses, wires, prints; everything else is in the modules.
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +38,16 @@ bool hold_standard_streams() {
   return true;
 }
 
+// Content that others may not read is held in memory: no image of it is left behind, for this
+// program's children neither, and nobody but root attaches to it.
+void forbid_core_dumps() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_CORE, &limit);
+  limit.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &limit);
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 int dispatch(const datum::program::Arguments& arguments) {
   using datum::program::Verb;
   switch (arguments.verb) {
@@ -67,6 +79,7 @@ int dispatch(const datum::program::Arguments& arguments) {
 int main(int argc, char** argv) {
   if (!hold_standard_streams()) return 1;
   drop_dangerous_variables();
+  forbid_core_dumps();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
     const auto parsed = datum::program::parse_arguments(argc, argv);

@@ -10,6 +10,8 @@ import base64
 import hashlib
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import unittest
 
@@ -35,6 +37,12 @@ FILES = {
     "created": ({"content": secret("f-new"), "mode": "0600"}, None),
     "created-sensitive": ({"content": secret("g-new"), "sensitive": True}, None),
     "rejected": ({"content": "{ \"password\": \"" + CANARY + "-h-new\", }\n", "mode": "0600", "validate": "json"}, 0o600),
+    "rejected-key": ({"content": f"{CANARY}-k: 1\n{CANARY}-k: 2\n", "mode": "0600", "validate": "yaml"}, 0o600),
+    "rejected-alias": ({"content": f"a: *{CANARY}-l\n", "mode": "0600", "validate": "yaml"}, 0o600),
+    "rejected-tag": ({"content": f"a: !{CANARY}-m x\n", "sensitive": True, "validate": "yaml"}, 0o644),
+    "rejected-scalar": ({"content": f"a: \"{CANARY}-m\n", "sensitive": True, "validate": "yaml"}, 0o644),
+    "rejected-word": ({"content": f"{{\"a\": {CANARY}-n}}\n", "sensitive": True, "validate": "json"}, 0o644),
+    "rejected-twice": ({"content": f"{{\"{CANARY}-o\": 1, \"{CANARY}-o\": 2}}\n", "mode": "0600", "validate": "json"}, 0o600),
     "in-place": ({"content": secret("i-new"), "mode": "0600", "replace": "inPlace"}, 0o600),
     "backup": ({"content": secret("j-new"), "mode": "0600", "onConflict": "backup"}, 0o600),
     "goes": ({"state": "absent"}, 0o600),
@@ -184,6 +192,123 @@ class SecretsStay(unittest.TestCase):
         text = trace.read_text(errors="replace")
         self.assertIn("execve(", text)
         self.assertNotIn(CANARY, text)
+
+    def blob(self, path):
+        """The plain content of a blob file: a header of 16 bytes, then the bytes as they are or packed."""
+        body = path.read_bytes()
+        self.assertEqual(body[:4], b"DBL1")
+        if body[4] != 2:
+            return body[16:]
+        return subprocess.run(["zstd", "-dcq"], input=body[16:], capture_output=True, check=True).stdout
+
+    def test_blobs(self):
+        """secrets: no blob but old content that an announcement names holds them; the plan's body does not"""
+        if shutil.which("zstd") is None:
+            self.skipTest("no zstd to unpack blobs with")
+        kept = {action["oldContent"] for event in self.bench.events("--kind", "actionsAnnounced")
+                for action in event["event"]["actions"] if action["oldContent"]}
+        self.assertGreater(len(kept), 5)
+        seen = 0
+        for path in (self.bench.state / "blobs").rglob("*"):
+            if not path.is_file():
+                continue
+            seen += 1
+            digest = path.name if len(path.name) == 64 else path.parent.name + path.name
+            self.assertEqual(len(digest), 64, path)
+            if digest in kept:
+                continue
+            body = self.blob(path)
+            self.assertEqual([needle for needle in [CANARY.encode(), *plain_digests()] if needle in body], [], path)
+        self.assertGreater(seen, len(kept))
+
+    def test_fleet_commands(self):
+        """secrets: no command that shows documents shows content that is declared sensitive"""
+        bench = fleet.Bench()
+        self.addCleanup(bench.close)
+        bench.declare(*[fleet.file(name, f"/d/{name}", **FILES[name][0]) for name in ("sensitive", "closed")])
+        for verb in (["render"], ["validate"], ["explain", "File[sensitive]"], ["explain", "File[closed]"]):
+            for form in ([], ["--json"]):
+                host = ["--host", fleet.HOST] if verb[0] != "validate" else []
+                done = fleet.datum(*verb, "--fleet", bench.fleet, *host, *form)
+                self.assertEqual(done.code, 0, done.text)
+                self.assertNotIn(CANARY, done.text, f"{verb} {form}")
+
+    def fail_with(self, injections, resources):
+        """One pass that fails at the given system calls; neither it nor the store tells anything."""
+        bench = fleet.Bench()
+        self.addCleanup(bench.close)
+        for resource in resources:
+            path = bench.path(resource.desired["path"])
+            path.write_text(secret("old"))
+            path.chmod(0o600)
+        bench.declare(*resources)
+        before = ["strace", "-f", "-qq", "-o", "/dev/null"]
+        for injection in injections:
+            before += ["-e", f"inject={injection}"]
+        done = bench.enforce("--json", before=before)
+        said = [done.text, *(fleet.datum("journal", "list", "--state", bench.state, *form).text for form in ([], ["--json"]))]
+        for event in bench.events():
+            said.append(fleet.datum("journal", "show", str(event["seq"]), "--state", bench.state).text)
+        self.assertEqual([text for text in said if CANARY in text], [])
+        for path in bench.state.rglob("*"):
+            if path.is_file() and "blobs" not in path.parts:
+                body = path.read_bytes()
+                self.assertNotIn(CANARY.encode(), body, path)
+                self.assertNotIn(hashlib.sha256(secret("old").encode()).digest(), body, path)
+        self.assertEqual(fleet.leftovers(bench.root), [])
+        return done
+
+    def test_failures(self):
+        """secrets: a failing rename, sync, or change of mode or owner tells nothing of them and leaves no copy behind"""
+        resources = [fleet.file("a", "/a", secret("failing"), mode="0600", owner="1234"),
+                     fleet.file("b", "/b", secret("failing-in-place"), mode="0600", replace="inPlace"),
+                     fleet.file("c", "/c", secret("failing-backup"), mode="0600", onConflict="backup")]
+        failed = 0
+        for injections in (["renameat2:error=EIO"], ["renameat2:error=EROFS"], ["fchmod:error=EPERM"], ["fchown:error=EPERM"],
+                           ["fsync:error=EIO:when=9+"]):
+            with self.subTest(injections=injections):
+                done = self.fail_with(injections, resources)
+                self.assertNotEqual(done.code, 3, done.text)
+                failed += done.code != 0
+        self.assertGreaterEqual(failed, 3, "the injected faults did happen")
+
+    def test_full_disk(self):
+        """secrets: a file system that fills up while they are staged keeps no part of them"""
+        bench = fleet.Bench()
+        self.addCleanup(bench.close)
+        (bench.root / "full").mkdir()
+        # More than what is left beside the reserve that is proved before a wave.
+        bench.declare(fleet.file("f", "/full/f", secret("full") * 2_000, mode="0600"), fleet.file("g", "/g", "g\n"))
+        script = 'root="$1"; shift; mount -t tmpfs -o size=16m none "$root/full"; "$@"; code=$?; ls -A "$root/full"; exit $code'
+        done = bench.enforce("--json", before=["unshare", "-m", "sh", "-c", script, "sh", str(bench.root)])
+        self.assertEqual(done.code, 2, done.text)
+        self.assertNotIn(CANARY, done.text)
+        self.assertTrue(done.out.splitlines()[-1].startswith("{"), "nothing is left in the full file system")
+        full = fleet.Bench()
+        self.addCleanup(full.close)
+        full.declare(fleet.file("f", "/f", secret("full") * 2_000, mode="0600"))
+        done = full.enforce("--json", before=["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                                              "inject=write:error=ENOSPC:when=2+", "-P", str(full.root)])
+        self.assertNotIn(CANARY, done.text)
+
+    def test_no_core(self):
+        """secrets: before anything is read the program forbids images of its memory"""
+        bench = fleet.Bench()
+        self.addCleanup(bench.close)
+        bench.declare(fleet.file("f", "/f", secret("core"), mode="0600"))
+        trace = bench.scratch / "trace"
+        done = bench.observe(before=["strace", "-f", "-y", "-qq", "-o", str(trace), "-e",
+                                     "trace=prctl,prlimit64,setrlimit,openat,openat2"])
+        self.assertEqual(done.code, 2, done.text)
+        calls = fleet.read_trace(trace)
+        dumpable = [place for place, call in enumerate(calls)
+                    if call[0] == "prctl" and "PR_SET_DUMPABLE, SUID_DUMP_DISABLE" in call[1]]
+        limited = [place for place, call in enumerate(calls)
+                   if "limit" in call[0] and "RLIMIT_CORE" in call[1] and "rlim_cur=0" in call[1]]
+        read = [place for place, call in enumerate(calls)
+                if call[0].startswith("openat") and str(bench.fleet) in (call[3] or call[1])]
+        self.assertTrue(dumpable and limited and read, (dumpable, limited, read))
+        self.assertLess(max(dumpable[0], limited[0]), read[0])
 
     def test_open_content_is_shown(self):
         """diff: the same change in a file that everybody may read is shown"""
