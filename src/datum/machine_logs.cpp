@@ -128,7 +128,8 @@ class LogReader {
 
   // Takes the entries over; true if the oldest lies before what is asked for.
   bool add(std::vector<LogEntry> entries) {
-    const bool reached = !entries.empty() && entries.front().time < since_;
+    // A whole second of difference: logs tell no less.
+    const bool reached = !entries.empty() && entries.front().time.ns + kNsPerSecond <= since_.ns;
     std::move(entries.begin(), entries.end(), std::back_inserter(logs_.entries));
     return reached;
   }

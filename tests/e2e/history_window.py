@@ -188,18 +188,6 @@ class HistoryWindow(unittest.TestCase):
         corrected = [event["seq"] for event in self.bench.events("--kind", "actionSucceeded")]
         self.assertEqual(windows[1]["good"], corrected[-1])
 
-    def test_copy(self):
-        """history: of a copy of a journal no logs are read: they would be another machine's"""
-        self.drift()
-        self.log("/var/log/dpkg.log", f"{stamp(self.drifted)} install here:all <none> 1\n")
-        if "--journal" not in fleet.datum("history", "--help").out:
-            self.skipTest("history reads no copy")
-        done = fleet.datum("history", "/etc/motd", "--journal", self.bench.state, "--json")
-        self.assertEqual(done.code, 0, done.text)
-        window = [line for line in done.lines if "window" in line][0]
-        self.assertEqual((window["inWindow"], window["logsRead"]), ([], []))
-        self.assertEqual(len(window["logsNotRead"]), 1)
-
     def test_never_good(self):
         """history: what was never seen as declared has no window"""
         (self.root / "etc/other").write_text("x\n")

@@ -421,5 +421,63 @@ class Identities(Case):
         self.assertEqual([(self.root / name).stat().st_mode & 0o7777 for name in ("d", "d/f", "d/m")], [0o755, 0o644, 0o666])
 
 
+class Attributes(Case):
+    LABEL = b"system_u:object_r:etc_t:s0\0"
+    CARRIED = {"trusted.datum-test": b"\x00root's own\xff", "security.selinux": LABEL, "security.SMACK64": b"label",
+               "user.note": b"somebody's", "user.empty": b""}
+    STAYING = {"trusted.overlay.opaque": b"y"}  # what an overlay notes of that very inode
+    CAPABILITY = bytes.fromhex("0100000200040000000000000000000000000000")
+
+    def prepare(self, name):
+        path = self.root / name
+        path.write_text("old\n")
+        path.chmod(0o644)
+        for attribute, value in {**self.CARRIED, **self.STAYING, "security.capability": self.CAPABILITY}.items():
+            try:
+                os.setxattr(path, attribute, value)
+            except OSError:
+                self.skipTest(f"{attribute} cannot be set here")
+        return path
+
+    def attributes(self, path):
+        return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+
+    def test_carried(self):
+        """attributes: labels, trusted and user ones go with a replaced file, capabilities only with its bytes [F02] [F05]"""
+        cases = 0
+        for name, fields, keeps_capability in (
+                ("content", {"content": "new\n"}, False), ("mode", {"content": "old\n", "mode": "0600"}, True),
+                ("both", {"content": "new\n", "mode": "0755", "owner": "0"}, False), ("owner", {"owner": str(USER)}, False),
+                ("place", {"content": "new\n", "replace": "inPlace"}, False),
+                ("backup", {"content": "new\n", "onConflict": "backup"}, False)):
+            with self.subTest(name=name):
+                path = self.prepare(name)
+                self.bench.declare(fleet.file("x", f"/{name}", **fields))
+                done = self.bench.enforce("--json")
+                self.assertEqual(done.code, 0, done.text)
+                seen = self.attributes(path)
+                in_place = "content" not in fields or fields["content"] == "old\n" or "replace" in fields
+                wanted = {**self.CARRIED, **(self.STAYING if in_place else {}),
+                          **({"security.capability": self.CAPABILITY} if keeps_capability else {})}
+                self.assertEqual(seen, wanted)
+                self.check_idempotent()
+                cases += 1
+        backup = self.attributes(self.root / "backup.datum-orig")
+        self.assertEqual({name: backup.get(name) for name in self.CARRIED}, self.CARRIED)
+        print(f"# attributes: {cases} cases, violations 0")
+
+    def test_broken_hard_link(self):
+        """attributes: a hard link that is broken keeps them on both sides, its capabilities too [F02] [F06]"""
+        path = self.prepare("link")
+        os.link(path, self.root / "other")
+        before = fleet.entry(self.root / "other")
+        self.converge(fleet.file("x", "/link", "old\n", mode="0644", hardLinks="break"))
+        self.assertEqual(self.attributes(path), {**self.CARRIED, **self.STAYING, "security.capability": self.CAPABILITY})
+        self.assertEqual(fleet.entry(self.root / "other"), before)
+        self.converge(fleet.file("x", "/link", "old\n", mode="0640", hardLinks="break"))
+        self.assertEqual((self.root / "other").stat().st_mode & 0o777, 0o644)
+        self.assertEqual({name: value for name, value in self.attributes(path).items() if name in self.CARRIED}, self.CARRIED)
+
+
 if __name__ == "__main__":
     tap.main()

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,21 @@ def plain_digests():
     texts = [fields["content"] for name, (fields, _) in FILES.items()
              if CANARY in fields.get("content", "")] + [secret(f"{name}-old") for name in FILES]
     return [hashlib.sha256(text.encode()).digest() for text in texts + [secret("purged"), secret("by-hand")]]
+
+
+def place_shell(root):
+    """A shell, cat and env below the root, with the libraries that they name."""
+    for name in ("bin", "usr/sbin"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    for program in ("sh", "cat", "env"):
+        path = shutil.which(program)
+        shutil.copy(path, root / "bin" / program)
+        listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
+        for library in re.findall(r"(/\S+)", listed):
+            place = root / library.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.exists():
+                shutil.copy(library, place)
 
 
 class SecretsStay(unittest.TestCase):
@@ -290,6 +306,35 @@ class SecretsStay(unittest.TestCase):
         done = full.enforce("--json", before=["strace", "-f", "-qq", "-o", "/dev/null", "-e",
                                               "inject=write:error=ENOSPC:when=2+", "-P", str(full.root)])
         self.assertNotIn(CANARY, done.text)
+
+    def test_validator(self):
+        """secrets: what a validator prints of a closed file is recorded and shown nowhere; of an open file it is"""
+        for status in (0, 1):
+            bench = fleet.Bench()
+            self.addCleanup(bench.close)
+            place_shell(bench.root)
+            program = bench.root / "usr/sbin/visudo"
+            program.write_text(f'#!/bin/sh\ncat "$3"; cat "$3" >&2; env; exit {status}\n')
+            program.chmod(0o755)
+            bench.declare(fleet.file("closed", "/closed", secret("v"), mode="0600", validate="sudoers"),
+                          fleet.file("marked", "/marked", secret("w"), sensitive=True, validate="sudoers"),
+                          fleet.file("open", "/open", "everybody reads this\n", mode="0644", validate="sudoers"))
+            done = bench.enforce("--json")
+            self.assertEqual(done.code, 2 if status else 0, done.text)
+            said = {"enforce": done.text, "again": bench.enforce().text, "observe": bench.observe().text}
+            for event in bench.events():
+                for form in ([], ["--json"]):
+                    said[f"show {event['seq']} {form}"] = fleet.datum("journal", "show", str(event["seq"]), "--state",
+                                                                      bench.state, *form).text
+            self.assertEqual([what for what, text in said.items() if CANARY in text], [])
+            for path in bench.state.rglob("*"):
+                if path.is_file() and "blobs" not in path.parts:
+                    self.assertNotIn(CANARY.encode(), path.read_bytes(), path)
+            self.assertEqual(fleet.leftovers(bench.root), [])
+            if status:
+                self.assertIn("everybody reads this", said["enforce"])
+                self.assertIn("(redacted)", said["enforce"])
+                self.assertFalse((bench.root / "closed").exists())
 
     def test_no_core(self):
         """secrets: before anything is read the program forbids images of its memory"""

@@ -15,7 +15,7 @@ using namespace datum::inspect;
 
 constexpr std::size_t kUnpacked = 1 << 20;
 
-std::optional<WallNs> clock(const std::tm& at) {
+std::optional<WallNs> any_clock(const std::tm& at) {
   return WallNs{((at.tm_year * 400LL + at.tm_yday) * 86400 + at.tm_hour) * kNsPerSecond};
 }
 
@@ -38,8 +38,8 @@ void check(const std::vector<LogEntry>& entries) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  check(parse_dpkg_log(text, clock));
-  check(parse_apt_history(text, clock));
+  check(parse_dpkg_log(text, any_clock));
+  check(parse_apt_history(text, any_clock));
   check(parse_wtmp(as_bytes(text)));
   static_cast<void>(lists_path(text, spellings_of(std::string(text.substr(0, 64)))));
   const auto unpacked = gunzip(as_bytes(text), kUnpacked);

@@ -13,6 +13,16 @@ bool is_there(const Work& work) {
   return work.before && work.before->type == os::FileType::directory;
 }
 
+// Between making a folder and opening it, whoever may rename in its parent could have put another
+// one in its place, which would then be given away. A new one is empty, and an empty one is worth
+// nothing.
+Status check_new(Bench& bench, const Work& work) {
+  if (work.where.folder->untrusted.empty()) return {};
+  DATUM_ASSIGN(const auto inside, bench.files().list(work.handle));
+  if (inside.empty()) return {};
+  return fail(ErrorCode::conflict, "another folder took the new one's place; not touched");
+}
+
 Status change_metadata(Bench& bench, Work& work) {
   auto& files = bench.files();
   DATUM_ASSIGN(auto folder,
@@ -40,6 +50,7 @@ Status DirectoryProvider::stage(Bench& bench, Work& work) const {
   work.temp = name;
   work.temp_is_folder = true;
   DATUM_ASSIGN(work.handle, files.open_directory(parent, name, os::Follow::no));
+  DATUM_TRY(check_new(bench, work));
   DATUM_ASSIGN(const auto now, files.stat(work.handle));
   DATUM_TRY(apply_metadata(files, work.handle, now, wanted));
   work.staged = true;

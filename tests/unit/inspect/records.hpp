@@ -58,29 +58,34 @@ class Records final : public journal::Reader {
 
   std::int64_t wall_of(Seq seq) const { return encoded_[seq - 1].stamp.wall.ns; }
 
-  Result<journal::Head> read_head() override { return journal::Head{encoded_.size(), {}, 1}; }
-  Status scan(Seq from, const journal::Visitor& visit) override {
+  [[nodiscard]] Result<journal::Head> read_head() override {
+    return journal::Head{encoded_.size(), {}, 1};
+  }
+  [[nodiscard]] Status scan(Seq from, const journal::Visitor& visit) override {
     for (Seq seq = from; seq <= encoded_.size(); ++seq)
       if (visit(record(seq)) == journal::Visit::stop) break;
     return {};
   }
-  Status scan_back(Seq from, const journal::Visitor& visit) override {
+  [[nodiscard]] Status scan_back(Seq from, const journal::Visitor& visit) override {
     for (Seq seq = from; seq >= 1; --seq)
       if (visit(record(seq)) == journal::Visit::stop) break;
     return {};
   }
-  Status read(Seq seq, const journal::Visitor& visit) override {
+  [[nodiscard]] Status read(Seq seq, const journal::Visitor& visit) override {
     if (seq == 0 || seq > encoded_.size()) return fail(ErrorCode::not_found, "no record");
     static_cast<void>(visit(record(seq)));
     return {};
   }
-  Result<std::vector<Seq>> find(std::string_view, std::string_view, Seq, std::size_t) override {
+  [[nodiscard]] Result<std::vector<Seq>> find(std::string_view, std::string_view, Seq,
+                                              std::size_t) override {
     return std::vector<Seq>{};
   }
-  Result<std::optional<Bytes>> read_meta(std::string_view) override {
+  [[nodiscard]] Result<std::optional<Bytes>> read_meta(std::string_view) override {
     return std::optional<Bytes>();
   }
-  Result<std::optional<Bytes>> read_projection(std::string_view) override { return checkpoint; }
+  [[nodiscard]] Result<std::optional<Bytes>> read_projection(std::string_view) override {
+    return checkpoint;
+  }
   Id128 store_id() const override { return {}; }
   std::uint32_t level() const override { return 1; }
 

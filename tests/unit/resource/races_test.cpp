@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <thread>
 
 #include "pass.hpp"
@@ -18,7 +19,7 @@ using model::Field;
 
 namespace {
 
-constexpr int kRounds = 2500;  // in each of four cases: 10,000 in all
+constexpr int kRounds = 2500;  // in each of five cases: 12,500 in all
 constexpr std::uint32_t kUser = 1234;
 
 // A tree that a user owns below the root, and things of root's outside of it.
@@ -219,6 +220,56 @@ TEST_CASE(
   tally.show("file and hard link");
   CHECK(tally.violations == 0);
   CHECK(tally.swaps > 100);
+  CHECK(tally.succeeded > 0);
+}
+
+TEST_CASE("races: [S06] a folder of root's that takes a new one's place is not given away") {
+  if (!is_root()) {
+    WARN("skipped: needs root");
+    return;
+  }
+  Ground field;
+  field.give("/root/home");
+  const auto own = field.path("/root/home/private");
+  std::filesystem::create_directory(own);
+  field.write("/root/home/private/key", "root's own\n");
+  const int folder = ::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(folder >= 0);
+  struct stat before {};
+  REQUIRE(::fstat(folder, &before) == 0);
+  const auto files = os_linux::make_files();
+  Scene scene(*files, field.path("/root"));
+  scene.machine().trusted_uid = 0;
+  Tally tally;
+  const auto made = field.path("/root/home/made");
+  std::string temp;
+  {
+    Pass named(scene);
+    temp =
+        field.path("/root/home/" + resource::temp_name(named.options.store, named.options.pass, 0));
+  }
+  Swapper swapper(own, temp);
+  for (; tally.rounds < kRounds; ++tally.rounds) {
+    Pass pass(scene);
+    const auto done = pass.run({a_directory("/home/made").owner("test").mode("0755").done()});
+    for (const auto& [ordinal, result] : done.results)
+      ++(result.error || result.skipped ? tally.other : tally.succeeded);
+    struct stat now {};
+    if (::fstat(folder, &now) != 0 || now.st_uid != before.st_uid ||
+        ::faccessat(folder, "key", F_OK, 0) != 0)
+      ++tally.violations;
+    // Whatever has got which name: the next round begins as the first one did.
+    for (const auto& name : {made, temp})
+      if (::rmdir(name.c_str()) != 0 && errno == ENOTEMPTY) {
+        ::rmdir(own.c_str());
+        ::rename(name.c_str(), own.c_str());
+      }
+    if (::fchown(folder, before.st_uid, before.st_gid) != 0) ++tally.violations;
+  }
+  tally.swaps = swapper.stop();
+  ::close(folder);
+  tally.show("new folder and root's own");
+  CHECK(tally.violations == 0);
   CHECK(tally.succeeded > 0);
 }
 
