@@ -1,15 +1,15 @@
-// Somebody exchanges folders and files for links while passes run, as fast as the machine can: what
-// the links lead to is never touched. On the real file system, in memory where there is one.
+// Somebody exchanges folders and files for links between any two calls of a pass: what the links
+// lead to is never touched. On the real file system, in memory where there is one.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
-#include <thread>
+#include <random>
+#include <set>
 
 #include "pass.hpp"
 
@@ -76,32 +76,146 @@ class Ground {
   std::string top_;
 };
 
-// Exchanges two names until it is told to stop.
-class Swapper {
+// Lets somebody act between any two calls of a pass: before the calls whose places were chosen.
+class Interrupted final : public os::Files {
+  using Handle = os::Handle;
+
  public:
-  Swapper(std::string a, std::string b)
-      : a_(std::move(a)), b_(std::move(b)), thread_([this] { run(); }) {}
-  ~Swapper() { stop(); }
-  Swapper(const Swapper&) = delete;
-  Swapper& operator=(const Swapper&) = delete;
-  long stop() {
-    stopped_ = true;
-    if (thread_.joinable()) thread_.join();
-    return swaps_;
+  explicit Interrupted(std::unique_ptr<os::Files> real) : real_(std::move(real)) {}
+
+  // Before the next pass: `act` happens at up to `times` places among as many calls as the last
+  // pass made.
+  void arm(std::mt19937_64& random, int times, std::function<void()> act) {
+    const auto calls = std::max<std::size_t>(calls_, 8);
+    places_.clear();
+    for (int i = 0; i < times; ++i) places_.insert(random() % calls);
+    calls_ = 0;
+    act_ = std::move(act);
+  }
+
+  [[nodiscard]] Result<Handle> open_root(const std::string& path) override {
+    return real().open_root(path);
+  }
+  [[nodiscard]] Result<Handle> open_directory(const Handle& parent, std::string_view name,
+                                              os::Follow follow) override {
+    return real().open_directory(parent, name, follow);
+  }
+  [[nodiscard]] Result<Handle> open_file(const Handle& parent, std::string_view name,
+                                         os::Access access) override {
+    return real().open_file(parent, name, access);
+  }
+  [[nodiscard]] Result<os::OpenedFile> open_file_with_stat(const Handle& parent,
+                                                           std::string_view name,
+                                                           os::Access access) override {
+    return real().open_file_with_stat(parent, name, access);
+  }
+  [[nodiscard]] Result<Handle> create_file(const Handle& parent, std::string_view name) override {
+    return real().create_file(parent, name);
+  }
+  [[nodiscard]] Result<os::FileStat> stat(const Handle& handle) override {
+    return real().stat(handle);
+  }
+  [[nodiscard]] Result<os::FileStat> stat_at(const Handle& parent, std::string_view name) override {
+    return real().stat_at(parent, name);
+  }
+  [[nodiscard]] Result<std::size_t> read(const Handle& handle, MutableByteView out) override {
+    return real().read(handle, out);
+  }
+  [[nodiscard]] Status write(const Handle& handle, ByteView bytes) override {
+    return real().write(handle, bytes);
+  }
+  [[nodiscard]] Result<std::uint64_t> seek_data(const Handle& handle,
+                                                std::uint64_t offset) override {
+    return real().seek_data(handle, offset);
+  }
+  [[nodiscard]] Result<std::uint64_t> seek_hole(const Handle& handle,
+                                                std::uint64_t offset) override {
+    return real().seek_hole(handle, offset);
+  }
+  [[nodiscard]] Status seek(const Handle& handle, std::uint64_t offset) override {
+    return real().seek(handle, offset);
+  }
+  [[nodiscard]] Status truncate(const Handle& handle, std::uint64_t size) override {
+    return real().truncate(handle, size);
+  }
+  [[nodiscard]] Status sync(const Handle& handle) override { return real().sync(handle); }
+  [[nodiscard]] Status sync_file_system(const Handle& handle) override {
+    return real().sync_file_system(handle);
+  }
+  bool reports_file_system_sync_errors() override { return true; }
+  [[nodiscard]] Status set_owner(const Handle& handle, std::uint32_t uid,
+                                 std::uint32_t gid) override {
+    return real().set_owner(handle, uid, gid);
+  }
+  [[nodiscard]] Status set_owner_at(const Handle& parent, std::string_view name, std::uint32_t uid,
+                                    std::uint32_t gid) override {
+    return real().set_owner_at(parent, name, uid, gid);
+  }
+  [[nodiscard]] Status set_mode(const Handle& handle, std::uint32_t mode) override {
+    return real().set_mode(handle, mode);
+  }
+  [[nodiscard]] Result<std::vector<os::Attribute>> read_attributes(const Handle& handle) override {
+    return real().read_attributes(handle);
+  }
+  [[nodiscard]] Status set_attribute(const Handle& handle,
+                                     const os::Attribute& attribute) override {
+    return real().set_attribute(handle, attribute);
+  }
+  [[nodiscard]] Status remove_attribute(const Handle& handle, std::string_view name) override {
+    return real().remove_attribute(handle, name);
+  }
+  [[nodiscard]] Status make_directory(const Handle& parent, std::string_view name,
+                                      std::uint32_t mode) override {
+    return real().make_directory(parent, name, mode);
+  }
+  [[nodiscard]] Status make_symlink(const Handle& parent, std::string_view name,
+                                    std::string_view target) override {
+    return real().make_symlink(parent, name, target);
+  }
+  [[nodiscard]] Result<std::string> read_symlink(const Handle& parent,
+                                                 std::string_view name) override {
+    return real().read_symlink(parent, name);
+  }
+  [[nodiscard]] Status rename(const Handle& from_parent, std::string_view from,
+                              const Handle& to_parent, std::string_view to,
+                              bool no_replace) override {
+    return real().rename(from_parent, from, to_parent, to, no_replace);
+  }
+  [[nodiscard]] Status remove_file(const Handle& parent, std::string_view name) override {
+    return real().remove_file(parent, name);
+  }
+  [[nodiscard]] Status remove_directory(const Handle& parent, std::string_view name) override {
+    return real().remove_directory(parent, name);
+  }
+  [[nodiscard]] Result<std::vector<os::DirectoryEntry>> list(const Handle& directory) override {
+    return real().list(directory);
+  }
+  [[nodiscard]] Result<os::Space> space(const Handle& handle) override {
+    return real().space(handle);
   }
 
  private:
-  void run() {
-    while (!stopped_) {
-      if (::renameat2(AT_FDCWD, a_.c_str(), AT_FDCWD, b_.c_str(), RENAME_EXCHANGE) == 0) ++swaps_;
-      std::this_thread::yield();
-    }
+  // Handles belong to the real one.
+  void close(int) noexcept override {}
+  os::Files& real() {
+    if (act_ && places_.contains(calls_)) act_();
+    ++calls_;
+    return *real_;
   }
-  std::string a_;
-  std::string b_;
-  std::atomic<bool> stopped_ = false;
-  long swaps_ = 0;
-  std::thread thread_;
+
+  std::unique_ptr<os::Files> real_;
+  std::set<std::size_t> places_;
+  std::function<void()> act_;
+  std::size_t calls_ = 0;
+};
+
+// Exchanges two names; counts how often both were there.
+struct Swap {
+  std::string a, b;
+  long* count = nullptr;
+  void operator()() const {
+    *count += ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 1 : 0;
+  }
 };
 
 struct Tally {
@@ -113,26 +227,27 @@ struct Tally {
   }
 };
 
-// Passes over `resources` while the two names below the root are exchanged.
+// Passes over `resources`; the two names below the root are exchanged between any two calls of one,
+// by a fixed seed.
 Tally race(Ground& field, const std::string& a, const std::string& b,
            const std::function<std::vector<model::Resource>(Scene&, int)>& resources,
            bool with_ctime = true) {
   Tally tally;
-  const auto files = os_linux::make_files();
-  Scene scene(*files, field.path("/root"));
+  Interrupted files(os_linux::make_files());
+  Scene scene(files, field.path("/root"));
   scene.machine().trusted_uid = 0;
   const auto before = field.victim(with_ctime);
-  Swapper swapper(field.path("/root" + a), field.path("/root" + b));
-  for (int round = 0; round < kRounds; ++round) {
+  std::mt19937_64 random(20261129);
+  const Swap swap{field.path("/root" + a), field.path("/root" + b), &tally.swaps};
+  for (; tally.rounds < kRounds; ++tally.rounds) {
     Pass pass(scene);
-    pass.options.pass = static_cast<PassId>(round + 1);
-    const auto done = pass.run(resources(scene, round));
+    const auto declared = resources(scene, tally.rounds);
+    files.arm(random, 1 + tally.rounds % 3, swap);
+    const auto done = pass.run(declared);
     for (const auto& [ordinal, result] : done.results)
       ++(result.error || result.skipped ? tally.other : tally.succeeded);
-    ++tally.rounds;
     if (field.victim(with_ctime) != before) ++tally.violations;
   }
-  tally.swaps = swapper.stop();
   return tally;
 }
 
@@ -163,7 +278,8 @@ TEST_CASE("races: [S01] a user's folder that is exchanged for a link leads no wr
   });
   tally.show("folder and link");
   CHECK(tally.violations == 0);
-  CHECK(tally.swaps > 100);
+  CHECK(tally.swaps >= kRounds);
+  CHECK(tally.other > 0);
   CHECK(tally.succeeded > 0);
 }
 
@@ -190,7 +306,8 @@ TEST_CASE(
   });
   tally.show("file and link");
   CHECK(tally.violations == 0);
-  CHECK(tally.swaps > 100);
+  CHECK(tally.swaps >= kRounds);
+  CHECK(tally.other > 0);
   CHECK(tally.succeeded > 0);
 }
 
@@ -219,7 +336,8 @@ TEST_CASE(
   const auto tally = race(field, "/home/f", "/home/h", declared, false);
   tally.show("file and hard link");
   CHECK(tally.violations == 0);
-  CHECK(tally.swaps > 100);
+  CHECK(tally.swaps >= kRounds);
+  CHECK(tally.other > 0);
   CHECK(tally.succeeded > 0);
 }
 
@@ -237,20 +355,17 @@ TEST_CASE("races: [S06] a folder of root's that takes a new one's place is not g
   REQUIRE(folder >= 0);
   struct stat before {};
   REQUIRE(::fstat(folder, &before) == 0);
-  const auto files = os_linux::make_files();
-  Scene scene(*files, field.path("/root"));
+  Interrupted files(os_linux::make_files());
+  Scene scene(files, field.path("/root"));
   scene.machine().trusted_uid = 0;
+  std::mt19937_64 random(20261129);
   Tally tally;
   const auto made = field.path("/root/home/made");
-  std::string temp;
-  {
-    Pass named(scene);
-    temp =
-        field.path("/root/home/" + resource::temp_name(named.options.store, named.options.pass, 0));
-  }
-  Swapper swapper(own, temp);
   for (; tally.rounds < kRounds; ++tally.rounds) {
     Pass pass(scene);
+    const auto temp =
+        field.path("/root/home/" + resource::temp_name(pass.options.store, pass.options.pass, 0));
+    files.arm(random, 2, Swap{own, temp, &tally.swaps});
     const auto done = pass.run({a_directory("/home/made").owner("test").mode("0755").done()});
     for (const auto& [ordinal, result] : done.results)
       ++(result.error || result.skipped ? tally.other : tally.succeeded);
@@ -264,12 +379,13 @@ TEST_CASE("races: [S06] a folder of root's that takes a new one's place is not g
         ::rmdir(own.c_str());
         ::rename(name.c_str(), own.c_str());
       }
+    ::rmdir(made.c_str());
     if (::fchown(folder, before.st_uid, before.st_gid) != 0) ++tally.violations;
   }
-  tally.swaps = swapper.stop();
   ::close(folder);
   tally.show("new folder and root's own");
   CHECK(tally.violations == 0);
+  CHECK(tally.swaps > kRounds / 100);
   CHECK(tally.succeeded > 0);
 }
 
@@ -294,6 +410,7 @@ TEST_CASE("races: [F27] a purged folder that is exchanged for a link empties no 
   });
   tally.show("purged folder and link");
   CHECK(tally.violations == 0);
-  CHECK(tally.swaps > 100);
+  CHECK(tally.swaps >= kRounds);
+  CHECK(tally.other > 0);
   CHECK(tally.succeeded > 0);
 }

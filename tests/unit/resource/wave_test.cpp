@@ -96,7 +96,7 @@ TEST_CASE("resource: [F02] label, ACL and user attributes go over to the new fil
   Modelled m;
   m.model.put_file("/etc/x", "old");
   for (const char* name : {"security.selinux", "system.posix_acl_access", "user.note",
-                           "security.capability", "trusted.other"})
+                           "security.capability", "trusted.other", "trusted.overlay.origin"})
     m.model.put_attribute("/etc/x", name, "value");
   const auto done = m.pass.run({a_file("/etc/x").content(m.scene.content, "new").done()});
   REQUIRE(done.outcome("/etc/x") == "succeeded");
@@ -106,8 +106,8 @@ TEST_CASE("resource: [F02] label, ACL and user attributes go over to the new fil
   const auto attributes = m.model.read_attributes(*file);
   for (const auto& one : *attributes) names.push_back(one.name);
   // [F05] Capabilities were the trust in the old bytes.
-  CHECK(names ==
-        std::vector<std::string>{"security.selinux", "system.posix_acl_access", "user.note"});
+  CHECK(names == std::vector<std::string>{"security.selinux", "system.posix_acl_access",
+                                          "trusted.other", "user.note"});
 }
 
 TEST_CASE("resource: a file that became immutable after the look fails and is not touched") {
