@@ -3,9 +3,11 @@
 #include "history_command.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <map>
 
+#include "datum/engine/store.hpp"
 #include "datum/inspect/attribution.hpp"
 #include "datum/inspect/store_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
@@ -18,6 +20,16 @@ namespace datum::program {
 namespace {
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max() >> 1;
+// A target that is fought over has thousands of drifts, and logs reach back a year at most.
+constexpr std::size_t kMaxWindows = 100;
+
+// Whether the journal is this machine's own: not an export, and not a store made from one.
+bool is_own_store(const Arguments& arguments) {
+  const auto path = story_path(arguments);
+  std::error_code ignored;
+  return arguments.journal.empty() && path && std::filesystem::is_directory(*path, ignored) &&
+         !std::filesystem::exists(*path + "/" + std::string(engine::kImportedName), ignored);
+}
 
 // The logs of the root that the store is bound to. A copy of a journal may have come from anywhere.
 inspect::LogsRead read_logs(const Arguments& arguments, const core::State& state,
@@ -25,7 +37,7 @@ inspect::LogsRead read_logs(const Arguments& arguments, const core::State& state
                             const std::vector<inspect::DriftWindow>& windows) {
   inspect::LogsRead logs;
   if (windows.empty()) return logs;
-  if (!arguments.journal.empty()) {
+  if (!is_own_store(arguments)) {
     logs.not_read.emplace_back("logs: those of the machine that this copy came from are not here");
     return logs;
   }
@@ -50,7 +62,9 @@ Result<int> run_history(const Arguments& arguments) {
   DATUM_ASSIGN(const auto events, history::find_target(*reader, target, 1, kAll));
   if (events.empty())
     return fail(ErrorCode::not_found, target.text() + ": nothing is recorded about it");
-  DATUM_ASSIGN(const auto windows, inspect::find_drift_windows(*reader, events));
+  DATUM_ASSIGN(auto windows, inspect::find_drift_windows(*reader, events));
+  if (windows.size() > kMaxWindows)
+    windows.erase(windows.begin(), windows.end() - static_cast<std::ptrdiff_t>(kMaxWindows));
   const auto logs = read_logs(arguments, state, target, windows);
   std::map<Seq, inspect::DriftWindow> by_drift;
   for (const auto& window : windows) by_drift.emplace(window.drift, window);

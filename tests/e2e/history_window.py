@@ -188,6 +188,19 @@ class HistoryWindow(unittest.TestCase):
         corrected = [event["seq"] for event in self.bench.events("--kind", "actionSucceeded")]
         self.assertEqual(windows[1]["good"], corrected[-1])
 
+    def test_copy(self):
+        """history: of a journal that was imported no logs are read: they would be another machine's"""
+        self.drift()
+        self.log("/var/log/dpkg.log", f"{stamp(self.drifted)} install here:all <none> 1\n")
+        self.assertEqual(self.texts(), ["install here:all <none> 1"])
+        story, other = self.bench.scratch / "story", self.bench.scratch / "other"
+        self.assertEqual(fleet.datum("journal", "export", story, "--state", self.bench.state).code, 0)
+        self.assertEqual(fleet.datum("journal", "import", story, "--state", other).code, 0)
+        done = fleet.datum("history", "/etc/motd", "--state", other, "--json")
+        self.assertEqual(done.code, 0, done.text)
+        window = [line for line in done.lines if "window" in line][0]
+        self.assertEqual((window["inWindow"], window["logsRead"], len(window["logsNotRead"])), ([], [], 1))
+
     def test_never_good(self):
         """history: what was never seen as declared has no window"""
         (self.root / "etc/other").write_text("x\n")

@@ -123,6 +123,14 @@ class SecretsStay(unittest.TestCase):
                 cls.say(" ".join(command + form), fleet.datum(*command, *state, *form))
             for name in FILES:
                 cls.say(f"history {name} {form}", fleet.datum("history", f"/d/{name}", *state, *form))
+        for form in ([], ["--json"]):
+            for what in (["lifecycle"], ["owned"], ["status"], ["drift"], ["passes"], ["notifications"], ["drift", "--as", "observe"],
+                         ["status", "--as", "observe"], ["drift", "--as", "enforce"], ["drift", "--all"]):
+                cls.say(f"replay {what} {form}", fleet.datum("replay", *what, *state, *form))
+        for form in ([], ["--redact"]):
+            file = cls.bench.scratch / f"story{len(form)}"
+            cls.say(f"journal export {form}", fleet.datum("journal", "export", file, *state, *form))
+            cls.said[f"the export {form}"] = file.read_bytes()
         for event in cls.bench.events():
             for form in ([], ["--json"]):
                 cls.say(f"journal show {event['seq']} {form}",
@@ -140,12 +148,14 @@ class SecretsStay(unittest.TestCase):
         self.assertIn(b"File[closed]", self.said["enforce"])
         self.assertIn(b"update", self.said["enforce --json"])
         self.assertGreater(len(self.bench.events("--kind", "actionSucceeded")), 10)
+        self.assertGreater(min(len(self.said[f"the export {form}"]) for form in ([], ["--redact"])), 10_000)
         blobs = [path.read_bytes() for path in (self.bench.state / "blobs").rglob("*") if path.is_file()]
         self.assertTrue(blobs)
 
     def test_output(self):
-        """secrets: no command prints them, as text or as JSON [S08]"""
+        """secrets: no command prints them, as text or as JSON, and no export holds them [S08]"""
         self.assertEqual(self.leaking([CANARY.encode()]), [])
+        print(f"# secrets: {len(self.said)} outputs, plan files and exports, violations 0")
 
     def test_output_digests(self):
         """secrets: no command prints their plain digest [S08]"""

@@ -224,3 +224,20 @@ TEST_CASE("codec: a list of bytes is not taken for a list of structs") {
   CHECK(code_of(back) == ErrorCode::corrupt);
   CHECK(back.error().message().find("drifts") != std::string::npos);
 }
+
+TEST_CASE(
+    "codec: [Y05] the same bytes are read a million times, and the last time like the first") {
+  core::ResourceObserved event;
+  event.pass = 7;
+  event.reference = {model::ResourceType::file, "motd"};
+  event.target = {model::TargetFamily::path, "/etc/motd"};
+  event.condition = core::Condition::drifted;
+  event.drifts = {{"mode", "0644", "0600"}, {"owner", "root", "anna"}};
+  const auto bytes = codec::encode_event(event);
+  std::size_t equal = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    const auto back = codec::decode_event(number(core::EventKind::resource_observed), bytes);
+    equal += back && std::get<core::ResourceObserved>(*back) == event ? 1 : 0;
+  }
+  CHECK(equal == 1'000'000);
+}
