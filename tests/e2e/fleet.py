@@ -197,7 +197,7 @@ def leftovers(folder):
 
 def strip_ids(value):
     """An event or report without what differs between any two passes: sequence numbers, ids and times."""
-    dropped = {"seq", "time", "boot", "monotonicNs", "pass", "store", "since", "durationNs"}
+    dropped = {"seq", "time", "boot", "monotonicNs", "pass", "store", "since", "durationNs", "mtime", "ctime"}
     if isinstance(value, dict):
         return {key: strip_ids(item) for key, item in value.items() if key not in dropped}
     return [strip_ids(item) for item in value] if isinstance(value, list) else value
