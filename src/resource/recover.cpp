@@ -42,17 +42,21 @@ Status settle_aside(Sight& sight, const os::Location& where, const std::string& 
 void clean_up(Sight& sight, const os::Location& where, const std::string& temp) {
   auto& files = sight.files();
   static_cast<void>(settle_aside(sight, where, temp + std::string(kAsideSuffix)));
-  static_cast<void>(
-      remove_shadow(files, where.folder->handle, temp + std::string(kValidateSuffix)));
+  // A shadow is only ever made in a folder of root's. What has its name elsewhere is not ours: it
+  // could be a folder of root's that somebody moved there to have it emptied.
+  if (where.folder->untrusted.empty())
+    static_cast<void>(
+        remove_shadow(files, where.folder->handle, temp + std::string(kValidateSuffix)));
   static_cast<void>(remove_beside(files, where, temp + std::string(kBackupSuffix)));
   static_cast<void>(remove_beside(files, where, temp));
   static_cast<void>(files.sync(where.folder->handle));
 }
 
 bool anything_left(Sight& sight, const os::Location& where, const std::string& temp) {
-  for (const auto suffix : {std::string_view(), kAsideSuffix, kValidateSuffix, kBackupSuffix})
+  for (const auto suffix : {std::string_view(), kAsideSuffix, kBackupSuffix})
     if (is_there(sight, where, temp + std::string(suffix))) return true;
-  return false;
+  return where.folder->untrusted.empty() &&
+         is_there(sight, where, temp + std::string(kValidateSuffix));
 }
 
 const model::Resource* find_resource(const Declared& declared, const model::Target& target) {

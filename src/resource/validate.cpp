@@ -192,6 +192,12 @@ Status validate_with(Bench& bench, Work& work, const Program& program, bool sens
   if (machine.root_path != "/" && machine.trusted_uid != 0)
     return fail(ErrorCode::unsupported,
                 "only root can run the programs of another root. Nothing was changed");
+  // A program gets a path. Where somebody else may rename, it could be led to another file, and
+  // what it says of that one would be told.
+  if (const auto& untrusted = work.where.folder->untrusted; !untrusted.empty())
+    return fail(ErrorCode::refused, untrusted +
+                                        ": what a program is shown there could be exchanged. "
+                                        "Nothing was changed");
   if (program.name == "sshd") DATUM_TRY(make_sshd_folder(bench));
   if (program.name == "nginx" && work.where.name != "nginx.conf")
     return fail(ErrorCode::unsupported,

@@ -163,6 +163,44 @@ TEST_CASE("resource: a shadow that a dead process left is no obstacle, and recov
   CHECK(m.leftovers().empty());
 }
 
+TEST_CASE("resource: [S06] in a folder that others may write no program is shown a path") {
+  Modelled m;
+  m.model.put_directory("/home/anna", 0755, 1000, 1000);
+  m.answer.exit_status = 1;
+  m.answer.output = "line 1 of what the path led to";
+  for (const auto* validator : {"sshd", "sudoers", "systemd-unit"}) {
+    auto file = a_file("/home/anna/x").content(m.scene.content, "new").mode("0644");
+    file.with(Field::validate, std::string(validator));
+    const auto done = m.pass.run({file.done()});
+    CHECK(done.outcome("/home/anna/x").find("/home/anna: owner uid 1000") != std::string::npos);
+    CHECK(done.result("/home/anna/x").output.empty());
+  }
+  CHECK(m.argv.empty());
+  CHECK(m.leftovers().empty());
+  CHECK(m.run("/home/anna/x.json", "{}", "json") == "succeeded");
+}
+
+TEST_CASE("resource: [S06] recovery empties no folder that somebody moved to a shadow's name") {
+  Modelled m;
+  m.model.put_directory("/home/anna", 0755, 1000, 1000);
+  const auto moved =
+      "/home/anna/" + resource::temp_name(m.pass.options.store, m.pass.options.pass, 0) + "-check";
+  m.model.put_directory(moved, 0700);
+  m.model.put_file(moved + "/key", "root's own");
+  const core::AnnouncedState announced{0,
+                                       core::ActionKind::create,
+                                       {model::TargetFamily::path, "/home/anna/x"},
+                                       core::Found::absent};
+  const auto declared = declare({});
+  const auto seen = resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
+                                             m.pass.options.pass, announced, true);
+  CHECK(m.text(moved + "/key") == "root's own");
+  CHECK_FALSE(seen.temporary_left);
+  CHECK(resource::remove_leftover(m.scene.machine(), m.pass.options.store,
+                                  {m.pass.options.pass, 0, announced.target}));
+  CHECK(m.text(moved + "/key") == "root's own");
+}
+
 TEST_CASE("resource: under another root the validator is that root's own, run inside it") {
   Modelled m;
   m.scene.machine().root_path = "/mnt/image";
