@@ -285,7 +285,7 @@ void add_journal_verbs(Commands& commands, Arguments& arguments, CLI::App& journ
   add_export_verbs(commands, arguments, journal);
 }
 
-void add_replay_verb(Commands& commands, CLI::App& app, Arguments& arguments) {
+void add_replay_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   auto& replay = add(commands, app, arguments, Verb::replay, "replay",
                      "what the journal said at one of its records");
   replay.with_journal().with_report();
@@ -306,6 +306,14 @@ void add_replay_verb(Commands& commands, CLI::App& app, Arguments& arguments) {
       ->expected(2)
       ->check(kNotEmpty)
       ->excludes(at);
+  auto& postmortem = add(commands, app, arguments, Verb::postmortem, "postmortem",
+                         "what happened in a pass, and why");
+  postmortem.with_journal().with_report();
+  postmortem.app().add_option("PASS", arguments.pass_name, "its number, or last (default)");
+  postmortem.app()
+      .add_option("--html", arguments.html, "write it as one page")
+      ->type_name("FILE")
+      ->check(kNotEmpty);
 }
 
 }  // namespace
@@ -325,7 +333,7 @@ Parsed parse_arguments(int argc, char** argv) {
   journal.require_subcommand(1);
   add_store_verbs(commands, app, arguments);
   add_journal_verbs(commands, arguments, journal);
-  add_replay_verb(commands, app, arguments);
+  add_replay_verbs(commands, app, arguments);
   app.footer("Exit: 0 converged, 2 drifted, 4 unknown, 1 refused or failed, 3 another pass runs.");
   try {
     app.parse(argc, argv);

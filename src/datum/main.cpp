@@ -68,6 +68,7 @@ int dispatch(const datum::program::Arguments& arguments) {
     case Verb::journal_import:
       return datum::program::journal_command(arguments);
     case Verb::replay:
+    case Verb::postmortem:
       return datum::program::replay_command(arguments);
     default:
       return datum::program::fleet_command(arguments);

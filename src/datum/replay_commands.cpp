@@ -1,7 +1,9 @@
 // replay, postmortem: what a journal says of a moment and of a pass. Nothing is written but the
 // page that was asked for.
 #include "commands.hpp"
+#include "datum/inspect/postmortem.hpp"
 #include "datum/inspect/replay.hpp"
+#include "durable_file.hpp"
 #include "print.hpp"
 #include "story_source.hpp"
 
@@ -55,10 +57,41 @@ Result<int> run_replay(const Arguments& arguments) {
   return 0;
 }
 
+Result<PassId> parse_pass(const std::string& text) {
+  if (text.empty() || text == "last") return PassId{0};
+  constexpr std::size_t kMaxDigits = 19;
+  const bool digits =
+      text.find_first_not_of("0123456789") == std::string::npos && text.size() <= kMaxDigits;
+  const PassId pass = digits ? std::stoull(text) : 0;
+  if (pass == 0)
+    return fail(ErrorCode::invalid_argument,
+                text + ": not a pass; give its number, or last; `datum replay passes` lists them");
+  return pass;
+}
+
+Status write_page(const std::string& path, const std::string& page) {
+  DATUM_ASSIGN(auto file, DurableFile::create(path));
+  DATUM_TRY(file.write(as_bytes(page)));
+  return file.commit();
+}
+
+Result<int> run_postmortem(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto pass, parse_pass(arguments.pass_name));
+  DATUM_ASSIGN(const auto story, open_story(arguments));
+  DATUM_ASSIGN(const auto told, inspect::tell_pass(*story.reader, *story.content, pass));
+  if (!arguments.html.empty()) {
+    DATUM_TRY(write_page(arguments.html, inspect::postmortem_html(told)));
+    if (!arguments.json) return 0;
+  }
+  print(arguments.json ? inspect::postmortem_json(told)
+                       : inspect::postmortem_text(told, output_style(arguments)));
+  return 0;
+}
+
 }  // namespace
 
 int replay_command(const Arguments& arguments) {
-  auto code = run_replay(arguments);
+  auto code = arguments.verb == Verb::replay ? run_replay(arguments) : run_postmortem(arguments);
   if (!code) return report_error(code.error());
   return finish_output(*code);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "co_try.hpp"
+#include "datum/codec/documents.hpp"
 #include "datum/codec/plan.hpp"
 #include "datum/config/glob.hpp"
 #include "datum/crypto/digest.hpp"
@@ -90,6 +91,28 @@ loop::Task<Status> Conductor::put_plan(Running& running) {
   auto digest = co_await wait;
   if (!digest) co_return fail(std::move(digest).error().context("store the plan"));
   running.plan_digest = *digest;
+  co_return Status{};
+}
+
+// The document lines of the manifest lie in the blob store before the event that names them is
+// queued. They change with the fleet, not with the machine: nearly always they lie there already.
+loop::Task<Status> Conductor::put_documents(Running& running) {
+  auto* const blobs = store_.blobs.get();
+  if (blobs == nullptr) co_return Status{};
+  std::function<Result<Digest>()> work = [manifest = running.request.manifest,
+                                          blobs]() -> Result<Digest> {
+    const auto bytes = codec::encode_documents(*manifest);
+    if (bytes.empty()) return Digest{};
+    const auto digest = crypto::sha256(bytes);
+    if (blobs->contains(digest)) return digest;
+    DATUM_TRY(blobs->put(bytes));
+    DATUM_TRY(blobs->sync());
+    return digest;
+  };
+  auto wait = loop::run_on<Result<Digest>>(loop_.pool(), std::move(work));
+  auto digest = co_await wait;
+  if (!digest) co_return fail(std::move(digest).error().context("store the document lines"));
+  running.request.provenance.documents = *digest;
   co_return Status{};
 }
 
@@ -314,6 +337,8 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   running.looking.declared = std::make_shared<const resource::Declared>(
       resource::make_declared(running.request.manifest, history.state().owned));
 
+  auto documenting = put_documents(running);
+  DATUM_CO_TRY(co_await documenting);
   DATUM_CO_TRY(execute(running, start_command(running.request, running.report.mode)));
   running.report.pass = history.state().pass->id;
   auto planning = observe_and_plan(running);

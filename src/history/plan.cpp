@@ -1,6 +1,8 @@
 #include "datum/history/plan.hpp"
 
+#include "datum/codec/documents.hpp"
 #include "datum/codec/plan.hpp"
+#include "datum/history/documents.hpp"
 
 namespace datum::history {
 
@@ -24,6 +26,12 @@ Result<core::Plan> read_plan(const ContentSource& content, const Digest& digest)
   auto bytes = read_content(content, digest, kMaxPlanBytes);
   if (!bytes) return fail(std::move(bytes).error().context("plan sha256:" + digest.hex()));
   return codec::decode_plan(*bytes);
+}
+
+Result<std::map<std::string, std::string>> read_documents(const ContentSource& content,
+                                                          const Digest& digest) {
+  DATUM_ASSIGN(const auto bytes, read_content(content, digest, kMaxPlanBytes));
+  return codec::decode_documents(bytes);
 }
 
 }  // namespace datum::history

@@ -59,6 +59,7 @@ def main():
             ("status", run("replay", "status", *state, "--json")), ("pass then", run("replay", "passes", *state, "--json")),
             ("drift", run("replay", "drift", "--as", "observe", *state, "--json")[:-1]),
             ("difference", run("replay", "status", "--diff", "3", "30", *state, "--json")),
+            ("postmortem", run("postmortem", *state, "--json")[:1]), ("postmortem action", run("postmortem", *state, "--json")[1:]),
             ("export", run("journal", "export", f"{scratch}/story", *state, "--json")),
             ("import", run("journal", "import", f"{scratch}/story", "--state", f"{scratch}/other", "--json")),
             ("record", history("record")), ("window", history("window")), ("verification", run("journal", "verify", *state, "--json")),

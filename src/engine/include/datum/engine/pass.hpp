@@ -87,6 +87,7 @@ class Conductor {
   static void count_observed_only(const Running& running, core::FinishPass& finish);
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);
   [[nodiscard]] loop::Task<Status> put_plan(Running& running);
+  [[nodiscard]] loop::Task<Status> put_documents(Running& running);
   [[nodiscard]] loop::Task<Status> durable();
   [[nodiscard]] loop::Task<Status> reserve_records(std::size_t actions);
   [[nodiscard]] Status execute(Running& running, const core::Command& command);

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# test: short root
+"""The story of a pass: of real passes that failed, were cut off by kill -9, or met hostile names; told from the
+store, and from an export by another user on what might be another machine."""
+
+import html
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import fleet  # noqa: E402
+import page  # noqa: E402
+import tap  # noqa: E402
+
+NOBODY = 65534
+
+
+def load_kill9():
+    spec = importlib.util.spec_from_file_location("kill9", fleet.TOP / "tests/crash/kill9.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.bench = fleet.Bench()
+        self.addCleanup(self.bench.close)
+
+    def tell(self, *arguments):
+        done = fleet.datum("postmortem", *arguments, "--state", self.bench.state)
+        self.assertEqual(done.code, 0, done.text)
+        return done.out
+
+    def objects(self, *arguments):
+        """The pass, its actions by reference, its notifications."""
+        lines = [json.loads(line) for line in self.tell(*arguments, "--json").splitlines()]
+        return lines[0], {line["reference"]: line for line in lines[1:] if "ordinal" in line}
+
+    def a_chain(self):
+        """Three resources that wait for each other, the first of which must fail."""
+        (self.bench.root / "way").write_text("no folder\n")
+        self.bench.declare(fleet.file("a", "/way/a", "1\n"), fleet.with_keys(fleet.file("b", "/b", "1\n"), requires=["File[a]"]),
+                           fleet.with_keys(fleet.file("c", "/c", "1\n"), requires=["File[b]"]), fleet.file("d", "/d", "1\n"))
+        self.assertEqual(self.bench.enforce().code, 2)
+
+    def a_crash(self):
+        """A pass that was killed between its announcement and its end, and the pass after it. Its number."""
+        kill9, chance = load_kill9(), random.Random(7)
+        files = [fleet.file(f"f{number}", f"/f{number}", f"{'x' * 500}{number}\n") for number in range(300)]
+        self.bench.declare(*files)
+        command = [fleet.DATUM, "reconcile", "--fleet", str(self.bench.fleet), "--host", fleet.HOST, "--root",
+                   str(self.bench.root), "--state", str(self.bench.state), "--mode", "enforce", "--allow-removals", "999"]
+        for attempt in range(20):
+            killed, _ = kill9.kill_in_pass(command, self.bench.root, chance.randrange(5, 250), None)
+            self.assertEqual(fleet.datum(*command[1:]).code, 0)
+            cut = self.bench.events("--kind", "passInterrupted")
+            if killed and cut:
+                return cut[-1]["event"]["pass"]
+            self.bench.declare(*[fleet.file(f"f{number}", f"/f{number}", f"{attempt}{'x' * 500}{number}\n") for number in range(300)])
+        raise AssertionError("no kill fell into a pass")
+
+
+class Failure(Case):
+    def test_first_failure(self):
+        """postmortem: the first line says what happened, the second which failure explains the rest"""
+        self.a_chain()
+        text = self.tell().splitlines()
+        self.assertRegex(text[0], r"^Pass \d+ on h1 finished after .* and left the host drifted: 1 done, 1 failed, 2 blocked\.$")
+        self.assertRegex(text[1], r"^Why: File\[a\] /way/a failed: .*2 other actions did not happen because of it\.$")
+        told, actions = self.objects()
+        self.assertEqual(told["firstFailure"], actions["File[a]"]["ordinal"])
+        self.assertEqual(actions["File[c]"]["chain"], [actions["File[b]"]["ordinal"], actions["File[a]"]["ordinal"]])
+        self.assertEqual({name: action["outcome"] for name, action in actions.items()},
+                         {"File[a]": "failed", "File[b]": "blocked", "File[c]": "blocked", "File[d]": "done"})
+        chain = "File[c] /c is blocked by File[b] /b, which is blocked by File[a] /way/a, which failed"
+        self.assertIn(chain, self.tell())
+
+    def test_provenance(self):
+        """postmortem: each action names the document lines that asked for it, of all layers"""
+        self.bench.declare(low=[fleet.file("a", "/a", "1\n"), fleet.file("b", "/b", "1\n")],
+                           high=[fleet.file("a", "/a", "2\n")])
+        self.assertEqual(self.bench.enforce().code, 0)
+        _, actions = self.objects()
+        self.assertRegex(actions["File[b]"]["documents"], r"^low/resources.yaml:\d+$")
+        self.assertRegex(actions["File[a]"]["documents"], r"^low/resources.yaml:\d+, high/resources.yaml:\d+$")
+        for action in actions.values():
+            file, line = action["documents"].split(", ")[-1].rsplit(":", 1)
+            self.assertIn("---", (self.bench.fleet / file).read_text().splitlines()[max(0, int(line) - 2):int(line) + 1] + ["---"])
+
+    def test_which(self):
+        """postmortem: last is the newest pass, a number that begins no pass is refused"""
+        self.a_chain()
+        self.assertEqual(self.tell("last"), self.tell())
+        for name in ("1", "0", "99999", "first", "-1"):
+            done = fleet.datum("postmortem", "--state", self.bench.state, "--", name)
+            self.assertEqual(done.code, 1, name)
+
+    def test_observed(self):
+        """postmortem: a pass that only observed says so, and that nothing was changed"""
+        self.bench.declare(fleet.file("a", "/a", "1\n"))
+        self.bench.observe()
+        self.assertIn("only observed", self.tell().splitlines()[0])
+        self.assertIn("nothing was changed", self.tell().splitlines()[0])
+
+
+class Crash(Case):
+    def test_killed(self):
+        """postmortem: a kill in mid-apply is told to the record, with what was durable and what recovery found"""
+        number = str(self.a_crash())
+        told, actions = self.objects(number)
+        cut = told["interruption"]
+        events = {event["seq"]: event for event in self.bench.events()}
+        self.assertEqual(cut["cause"], "crash")
+        self.assertEqual(events[cut["last"]["seq"]]["kind"], cut["lastKind"])
+        self.assertEqual(events[cut["reopened"]["seq"]]["kind"], "storeOpened")
+        self.assertEqual(cut["reopened"]["seq"], cut["last"]["seq"] + 1)
+        self.assertEqual(events[cut["recorded"]["seq"]]["kind"], "passInterrupted")
+        self.assertEqual(events[cut["followedBy"]]["kind"], "passStarted")
+        open_ones = [action for action in actions.values() if action["announced"] and not action["ended"]]
+        self.assertEqual(cut["underWay"], len(open_ones))
+        self.assertTrue(all(action["recovered"] for action in open_ones))
+        recovered = [event["event"] for event in events.values() if event["kind"] == "actionRecovered"
+                     and event["event"]["pass"] == int(number)]
+        self.assertEqual(len(recovered), len(open_ones))
+        text = self.tell(number)
+        self.assertIn("was cut off by a crash", text.splitlines()[0])
+        self.assertIn("the process died after record", text.splitlines()[1])
+        self.assertRegex(text, r"durable +every record up to " + str(cut["last"]["seq"]))
+
+    def test_dead_machine(self):
+        """postmortem: the journal of a dead machine, exported, is verified, replayed and told by another user elsewhere"""
+        number = str(self.a_crash())
+        here = self.tell(number, "--all")
+        away = self.bench.scratch / "away"
+        away.mkdir()
+        self.assertEqual(fleet.datum("journal", "export", away / "story", "--state", self.bench.state).code, 0)
+        shutil.rmtree(self.bench.state)
+        shutil.rmtree(self.bench.root)
+        for path in (self.bench.scratch, away):
+            path.chmod(0o755)
+        os.chown(away, NOBODY, NOBODY)
+        os.chown(away / "story", NOBODY, NOBODY)
+
+        def become_nobody():
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        run = lambda *words: subprocess.run([fleet.DATUM, *map(str, words), "--journal", str(away / "story")], cwd=away,
+                                            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                            preexec_fn=become_nobody)
+        self.assertEqual(run("journal", "verify").returncode, 0)
+        self.assertIn("interrupted by crash", run("replay", "passes").stdout)
+        self.assertEqual(run("postmortem", number, "--all").stdout, here)
+        made = run("postmortem", number, "--html", away / "page.html")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        info = (away / "page.html").stat()
+        self.assertEqual((info.st_mode & 0o777, info.st_uid), (0o600, NOBODY))
+
+
+class Page(Case):
+    def write(self, *arguments):
+        path = self.bench.scratch / "page.html"
+        self.tell(*arguments, "--html", path)
+        return path
+
+    def test_everything(self):
+        """postmortem: the page says every fact without a script, and refers to nothing outside of it"""
+        number = str(self.a_crash())
+        path = self.write(number)
+        text = path.read_text(encoding="utf-8")
+        plain = html.unescape(re.sub(r"<[^>]*>", "", text))
+        told, actions = self.objects(number)
+        for line in (told["headline"], told["why"]):
+            self.assertIn(line, plain)
+        for action in actions.values():
+            self.assertIn(f"{action['fate']} {action['action']} {action['reference']} {action['target']}", plain)
+        self.assertIn("cut off", text)
+        self.assertIn("opened again", text)
+        for forbidden in ("<script", "http:", "https:", "src=", "@import", "url(", "javascript:"):
+            self.assertNotIn(forbidden, text)
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        self.assertFalse((self.bench.scratch / "page.html.part").exists())
+
+    def test_hostile(self):
+        """postmortem: hostile names are shown and obeyed nowhere: no markup, no control, no direction"""
+        (self.bench.root / "d").mkdir()
+        (self.bench.root / "d" / "<img src=x onerror=1>&\u202egnp\u0007'\"").write_text("nobody declared it\n")
+        self.bench.declare(fleet.directory("d", "/d", purge=True))
+        done = self.bench.enforce()
+        self.assertEqual(done.code, 0, done.text)
+        text = self.write().read_text(encoding="utf-8")
+        self.assertNotIn("<img", text)
+        self.assertNotIn("\u202e", text)
+        self.assertNotIn("\u0007", text)
+        self.assertIn("\\u202e", text)
+        self.assertIn("&lt;img src=x onerror=1&gt;&amp;", text)
+        for shown in (self.tell(), self.tell("--json")):
+            self.assertNotIn("\u202e", shown)
+            self.assertNotIn("\u0007", shown)
+
+    def test_widths(self):
+        """postmortem: the page needs no horizontal scroll at 360 and at 1280 pixels"""
+        browser = page.find_browser()
+        if browser is None:
+            self.skipTest("there is no Chromium here")
+        long_name = "/" + "/".join("n" * 200 for _ in range(3))
+        self.a_chain()
+        self.bench.declare(*[fleet.directory(f"d{depth}", "/" + "/".join(["n" * 200] * depth)) for depth in (1, 2)],
+                           fleet.file("long", long_name, "1\n"), fleet.file("a", "/way/a", "1\n"))
+        self.bench.enforce("--allow-removals", "99")
+        for path in (self.write(), self.write(str(self.a_crash()))):
+            for width in (360, 1280):
+                shown, wanted = page.measure(browser, path, width)
+                self.assertLessEqual(wanted, shown, f"{width} pixels")
+
+
+if __name__ == "__main__":
+    tap.main()
