@@ -73,8 +73,9 @@ Status look_inside(Sight& sight, const os::Location& where, const os::FileStat& 
   } else if (stat.type == os::FileType::regular) {
     DATUM_ASSIGN(const auto opened,
                  files.open_file_with_stat(where.folder->handle, where.name, os::Access::read));
-    DATUM_ASSIGN(const auto hashed, sight.hash(opened.handle, opened.stat.size));
     seen.identity = identity_of(opened.stat);
+    if (is_mostly_holes(opened.stat)) return {};
+    DATUM_ASSIGN(const auto hashed, sight.hash(opened.handle, opened.stat.size));
     seen.content = as_remembered(sight, hashed.plain, opened.stat.mode, owned);
   }
   return {};

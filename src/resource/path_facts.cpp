@@ -124,7 +124,7 @@ void record_owned_content(Sight& sight, const os::Location& where, const os::Fil
   if (stat.type != os::FileType::regular) return;
   auto opened =
       sight.files().open_file_with_stat(where.folder->handle, where.name, os::Access::read);
-  if (!opened) return;
+  if (!opened || is_mostly_holes(opened->stat)) return;
   const auto hashed = sight.hash(opened->handle, opened->stat.size);
   if (!hashed) return;
   seen.sensitive = seen.sensitive || (opened->stat.mode & 0004U) == 0;

@@ -20,6 +20,10 @@ core::Found found_of(os::FileType type) {
   }
 }
 
+bool is_mostly_holes(const os::FileStat& stat) {
+  return stat.size > stat.allocated && stat.size - stat.allocated > kMaxHoles;
+}
+
 core::Identity identity_of(const os::FileStat& stat) {
   return {stat.device, stat.inode, stat.size, stat.ctime_ns};
 }
@@ -59,6 +63,8 @@ Result<Sight::Hashed> Sight::hash(const os::Handle& file, std::uint64_t expected
     if (count == 0) break;
     sha.update(room.first(count));
     hashed.size += count;
+    if (expected == 0 && hashed.size > kMaxUnsized)
+      return fail(ErrorCode::limit_exceeded, "more than 16 MiB of a file that says it is empty");
   }
   hashed.plain = sha.finish();
   return hashed;

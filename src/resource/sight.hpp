@@ -18,8 +18,15 @@ inline constexpr std::size_t kReadSize = 256 * 1024;
 // A file whose size already differs is hashed all the same up to here: its digest tells what was
 // there. What Datum owns is hashed at any size, because ownership hangs on the digest.
 inline constexpr std::uint64_t kMaxHashedForDrift = 16ULL * 1024 * 1024;
+// Holes cost whoever makes them nothing and the reader half a second a gigabyte. What has more of
+// them is not what Datum left there.
+inline constexpr std::uint64_t kMaxHoles = 16ULL * 1024 * 1024 * 1024;
+// Of a file that says it is empty: those of /proc and /sys are far smaller.
+inline constexpr std::uint64_t kMaxUnsized = 16ULL * 1024 * 1024;
 
 [[nodiscard]] core::Found found_of(os::FileType type);
+// Whether reading it to its end is in proportion to what lies there.
+[[nodiscard]] bool is_mostly_holes(const os::FileStat& stat);
 [[nodiscard]] core::Identity identity_of(const os::FileStat& stat);
 // Whether `stat` is the object that was seen. Of a folder only device and inode count: its size and
 // times change with its entries, which Datum itself may just have changed.
@@ -41,7 +48,7 @@ class Sight {
 
   // SHA-256 of everything from the handle's offset to the end, and how much that was. `expected` is
   // the size from `stat`: the end is believed there without a further read. `cancelled` when the
-  // stop flag is set.
+  // stop flag is set; `limit_exceeded` for a file without a size that does not end.
   struct Hashed {
     Digest plain;
     std::uint64_t size = 0;

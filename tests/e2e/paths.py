@@ -421,6 +421,38 @@ class Identities(Case):
         self.assertEqual([(self.root / name).stat().st_mode & 0o7777 for name in ("d", "d/f", "d/m")], [0o755, 0o644, 0o666])
 
 
+class Exhaustion(Case):
+    def test_holes(self):
+        """exhaustion: an owned file that somebody blew up with holes is corrected, or let go, without reading them all"""
+        path = self.root / "f"
+        self.converge(fleet.file("f", "/f", "declared\n"), fleet.file("g", "/g", "g\n"))
+        for size in (1 << 43, (1 << 43) - 4096):  # eight tebibytes: an hour of reading
+            with open(path, "r+b") as opened:
+                opened.truncate(size)
+            observed = self.bench.observe("--json")
+            self.assertEqual(fleet.drifts(observed), {"File[f]": ["content"]})
+            self.converge(fleet.file("f", "/f", "declared\n"), fleet.file("g", "/g", "g\n"))
+            self.assertEqual(path.read_text(), "declared\n")
+        with open(path, "r+b") as opened:
+            opened.truncate(1 << 43)
+        self.assertEqual(self.bench.owned()["/f"]["now"], "changed")
+        self.bench.declare(fleet.file("g", "/g", "g\n"))
+        done = self.bench.enforce("--allow-removals", "10", "--json")
+        self.assertEqual(done.code, 0, done.text)
+        self.assertEqual(path.stat().st_size, 1 << 43, "changed since: released, not removed")
+        self.assertNotIn("/f", self.bench.owned())
+
+    def test_endless(self):
+        """exhaustion: a file that says it is empty and does not end makes its resource unknown, and no other"""
+        (self.root / "proc").mkdir()
+        self.bench.declare(fleet.file("k", "/proc/kmsg", "x\n"), fleet.file("p", "/proc/kcore", "x\n"),
+                           fleet.file("g", "/g", "g\n"))
+        done = self.bench.observe("--json", before=["unshare", "-m", "sh", "-ec", 'mount -t proc none "$1/proc"; shift; exec "$@"',
+                                                    "sh", str(self.root)])
+        self.assertIn(done.code, (2, 4), done.text)
+        self.assertIn("File[g]", fleet.drifts(done))
+
+
 class Attributes(Case):
     LABEL = b"system_u:object_r:etc_t:s0\0"
     CARRIED = {"trusted.datum-test": b"\x00root's own\xff", "security.selinux": LABEL, "security.SMACK64": b"label",

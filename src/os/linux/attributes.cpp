@@ -19,6 +19,9 @@ constexpr std::size_t kFirstBytes = 1024;
 // The kernel's own limits.
 constexpr std::size_t kMaxListBytes = XATTR_LIST_MAX;
 constexpr std::size_t kMaxValueBytes = XATTR_SIZE_MAX;
+// Ours: labels, ACLs and notes have some kilobytes; a file system that allows a full list of full
+// values would otherwise have us hold 700 MiB for somebody's file.
+constexpr std::size_t kMaxAllBytes = 1024 * 1024;
 
 // A descriptor that was opened only as a place in the tree has no attributes to read.
 int named_reason(int reason) {
@@ -55,12 +58,16 @@ Result<Bytes> read_value(int descriptor, const char* name) {
 Result<std::vector<os::Attribute>> read_attributes(int descriptor) {
   DATUM_ASSIGN(const auto names, read_names(descriptor));
   std::vector<os::Attribute> attributes;
+  std::size_t bytes = 0;
   for (std::size_t at = 0; at < names.size();) {
     const std::string name(names.c_str() + at);
     at += name.size() + 1;
     auto value = read_value(descriptor, name.c_str());
     if (!value && value.error().sys_errno() == ENODATA) continue;
     if (!value) return fail(std::move(value).error());
+    bytes += name.size() + value->size();
+    if (bytes > kMaxAllBytes)
+      return fail(ErrorCode::limit_exceeded, "more than 1 MiB of extended attributes");
     attributes.push_back({name, std::move(*value)});
   }
   std::sort(attributes.begin(), attributes.end(),

@@ -50,8 +50,9 @@ std::string first_secret(const model::Content& content) {
 void compare_content(Sight& sight, const model::Content& declared, const Look& look,
                      core::Observation& seen) {
   const auto size = look.stat->size;
-  const bool worth_it = size == declared.size || size <= kMaxHashedForDrift ||
-                        sight.declared().owned.contains(seen.target);
+  const bool worth_it =
+      size == declared.size || size <= kMaxHashedForDrift ||
+      (sight.declared().owned.contains(seen.target) && !is_mostly_holes(*look.stat));
   Sight::Hashed hashed{{}, size};
   if (worth_it) {
     auto read = sight.hash(look.handle, size);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -145,4 +146,38 @@ TEST_CASE("linux files: the kernel's version decides whether a whole-system sync
   const auto files = os_linux::make_files();
   // All kernels that the tests run on are newer than 5.8.
   CHECK(files->reports_file_system_sync_errors());
+}
+
+TEST_CASE("linux files: attributes that would fill the memory are refused") {
+  // ext4 allows a few kilobytes; a file system in memory has no such limit.
+  std::string folder = "/dev/shm/datum-linux-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    WARN("skipped: no file system in memory");
+    return;
+  }
+  const auto files = os_linux::make_files();
+  {
+    const auto parent = files->open_root(folder);
+    REQUIRE(parent);
+    const auto file = files->create_file(*parent, "x");
+    REQUIRE(file);
+    const std::string value(60'000, 'v');
+    int set = 0;
+    for (; set < 17; ++set) {
+      const auto name = "trusted.n" + std::to_string(set);
+      if (::fsetxattr(file->value(), name.c_str(), value.data(), value.size(), 0) != 0) break;
+    }
+    if (set == 17) {
+      const auto read = files->read_attributes(*file);
+      REQUIRE(read);
+      CHECK(read->size() == 17);
+      REQUIRE(::fsetxattr(file->value(), "trusted.n17", value.data(), value.size(), 0) == 0);
+      const auto more = files->read_attributes(*file);
+      REQUIRE_FALSE(more);
+      CHECK(more.error().code() == ErrorCode::limit_exceeded);
+    } else {
+      WARN("skipped: no room for that many attributes, or not root");
+    }
+  }
+  std::filesystem::remove_all(folder);
 }

@@ -161,7 +161,7 @@ class Files {
   // Changing an owner clears set-uid, set-gid and capabilities of a file: owner first, then mode.
   [[nodiscard]] virtual Status set_mode(const Handle& handle, std::uint32_t mode) = 0;
   // All extended attributes, ACLs and the security label included, sorted by name. Empty where the
-  // file system has none.
+  // file system has none; more than 1 MiB of them are `limit_exceeded`.
   [[nodiscard]] virtual Result<std::vector<Attribute>> read_attributes(const Handle& handle) = 0;
   // Creates or replaces. `unsupported` where the file system has none.
   [[nodiscard]] virtual Status set_attribute(const Handle& handle, const Attribute& attribute) = 0;
