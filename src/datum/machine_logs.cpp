@@ -4,6 +4,7 @@
 #include <chrono>
 #include <ctime>
 #include <iterator>
+#include <limits>
 
 #include "datum/inspect/gunzip.hpp"
 #include "datum/os/walk.hpp"
@@ -27,7 +28,9 @@ constexpr std::chrono::seconds kMaxTime{2};
 std::optional<WallNs> to_wall(const std::tm& local) {
   std::tm copy = local;
   const auto seconds = std::mktime(&copy);
-  if (seconds < 0) return std::nullopt;
+  // Beyond the year 2262 nanoseconds do not fit, and no log is from there.
+  constexpr std::int64_t kMaxSeconds = std::numeric_limits<std::int64_t>::max() / kNsPerSecond;
+  if (seconds < 0 || seconds > kMaxSeconds) return std::nullopt;
   return WallNs{static_cast<std::int64_t>(seconds) * kNsPerSecond};
 }
 

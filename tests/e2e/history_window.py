@@ -165,7 +165,7 @@ class HistoryWindow(unittest.TestCase):
         self.log("/var/log/dpkg.log.1", f"{stamp(now)} install \x1b[31mred\x1b:all\x07 <none> 1\n{stamp(now)} install ok:all\n")
         self.log("/var/log/dpkg.log.2.gz", gzip.compress(b"x" * 9999)[:-3])
         self.log("/var/log/dpkg.log.3.gz", gzip.compress(bytes(64 << 20)))
-        self.log("/var/log/apt/history.log", bytes(range(256)) * 4096)
+        self.log("/var/log/apt/history.log", bytes(range(256)) * 4096 + b"\n\nStart-Date: 9999-12-31  23:59:59\nCommandline: late\n")
         for form in ([], ["--json"]):
             out = self.history(*form).out
             self.assertNotIn("\x1b", out)

@@ -16,7 +16,7 @@ using namespace datum::inspect;
 constexpr std::size_t kUnpacked = 1 << 20;
 
 std::optional<WallNs> any_clock(const std::tm& at) {
-  return WallNs{((at.tm_year * 400LL + at.tm_yday) * 86400 + at.tm_hour) * kNsPerSecond};
+  return WallNs{((at.tm_year * 12LL + at.tm_mon) * 86400 + at.tm_hour) * kNsPerSecond};
 }
 
 void check(const std::vector<LogEntry>& entries) {
