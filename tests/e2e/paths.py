@@ -386,6 +386,17 @@ class Identities(Case):
         self.converge(fleet.file("t", "/tool", mode="0750"))
         self.assertEqual(os.getxattr(path, "security.capability"), capability)
 
+    def test_backup_lends_nothing(self):
+        """mode: the backup of a program that lent an identity keeps its bytes, owner and other bits, and lends nothing"""
+        path = self.root / "tool"
+        path.write_text("theirs\n")
+        path.chmod(0o6755)
+        os.setxattr(path, "security.capability", bytes.fromhex("0100000200040000000000000000000000000000"))
+        self.converge(fleet.file("t", "/tool", "ours\n", mode="0755", onConflict="backup"))
+        backup = self.root / "tool.datum-orig"
+        self.assertEqual((backup.read_text(), backup.stat().st_mode & 0o7777), ("theirs\n", 0o755))
+        self.assertNotIn("security.capability", os.listxattr(backup))
+
     def test_running_program(self):
         """content: a program that runs is replaced, and goes on with its old bytes [F15]"""
         program = self.root / "run"

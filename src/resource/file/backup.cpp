@@ -31,9 +31,12 @@ Status copy_old(Bench& bench, Work& work) {
   work.backup = bench.temp_name_of(work).append(kBackupSuffix);
   DATUM_TRY(copy_file(bench.sight, old.handle, old.stat, copy));
   DATUM_ASSIGN(const auto now, files.stat(copy));
-  const Metadata same{old.stat.uid, old.stat.gid, old.stat.mode, true, false, true};
+  // What lends an identity does so under its own name only: a replaced program must not stay
+  // runnable as root beside the new one.
+  constexpr std::uint32_t kSetIdBits = 06000;
+  const Metadata same{old.stat.uid, old.stat.gid, old.stat.mode & ~kSetIdBits, true, false, true};
   DATUM_TRY(apply_metadata(files, copy, now, same));
-  DATUM_TRY(carry_attributes(files, old.handle, copy, true, same));
+  DATUM_TRY(carry_attributes(files, old.handle, copy, false, same));
   return files.sync(copy);
 }
 
