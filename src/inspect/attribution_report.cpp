@@ -130,6 +130,9 @@ std::string drift_report_text(const DriftReport& report, const LogsRead& logs, c
   if (window.clock_jump_ns != 0)
     lines.add("the clock was set by " + text::format_duration(window.clock_jump_ns) +
               " in this window; times of logs may be off by that");
+  if (window.declaration_changed)
+    lines.add(
+        "the declaration changed in this window: it may be as it was, and declared otherwise");
   lines.add(own_text(window.own));
   if (!report.inside.empty()) lines.add("in this window:");
   if (report.left_out > 0)
@@ -154,7 +157,8 @@ std::string drift_report_json(const DriftReport& report, const LogsRead& logs) {
       .member("goodPass", window.good_pass)
       .member("from", text::format_rfc3339(window.from, text::Precision::milliseconds))
       .member("to", text::format_rfc3339(window.to, text::Precision::milliseconds))
-      .member("clockJumpNs", window.clock_jump_ns);
+      .member("clockJumpNs", window.clock_jump_ns)
+      .member("declarationChanged", window.declaration_changed);
   write_traces(json, report.traces);
   json.key("ownRecords").begin_array();
   for (const auto seq : window.own) json.value(seq);

@@ -17,8 +17,23 @@ constexpr std::int64_t kClockJumpNs = 2 * kNsPerSecond;
 // How the last state before a drift became known.
 struct Good {
   Seq seq = 0;
+  PassId pass = 0;
   core::EventPlace from;  // no later than the look that found it good
 };
+
+// How a pass began; nothing where an archive took that record.
+struct Start {
+  core::EventPlace place;
+  Digest manifest;
+};
+Result<std::optional<Start>> find_start(journal::Reader& reader, PassId pass) {
+  const auto stored = history::read_event(reader, pass);
+  if (!stored && stored.error().code() == ErrorCode::not_found) return std::optional<Start>();
+  if (!stored) return fail(stored.error());
+  const auto* started = std::get_if<core::PassStarted>(&stored->event);
+  if (started == nullptr) return std::optional<Start>();
+  return std::optional<Start>({stored->place, started->declaration.manifest});
+}
 
 // What the records between two of a target say of it.
 struct Between {
@@ -88,8 +103,9 @@ class Windows {
   Status take_observed(const StoredEvent& stored, const core::ResourceObserved& observed) {
     switch (observed.condition) {
       case core::Condition::converged: {
-        DATUM_ASSIGN(const auto started, history::read_event(reader_, observed.pass));
-        set_good({stored.place.seq, started.place});
+        DATUM_ASSIGN(const auto start, find_start(reader_, observed.pass));
+        good_.reset();
+        if (start) set_good({stored.place.seq, observed.pass, start->place});
         return {};
       }
       case core::Condition::unknown:
@@ -97,7 +113,7 @@ class Windows {
         if (good_ && unseen_since_ == 0) unseen_since_ = stored.place.seq;
         return {};
       case core::Condition::drifted:
-        if (good_) DATUM_TRY(add(stored, observed.target));
+        if (good_) DATUM_TRY(add(stored, observed));
         good_.reset();
         return {};
       case core::Condition::skipped:
@@ -115,7 +131,7 @@ class Windows {
     auto from = stored.place;
     from.wall.ns -= done.duration_ns;
     from.mono.ns -= done.duration_ns;
-    set_good({stored.place.seq, from});
+    set_good({stored.place.seq, done.pass, from});
     return {};
   }
 
@@ -125,20 +141,25 @@ class Windows {
     own_.clear();
   }
 
-  Status add(const StoredEvent& drift, const model::Target& target) {
+  Status add(const StoredEvent& drift, const core::ResourceObserved& observed) {
     DriftWindow window;
     window.drift = drift.place.seq;
     window.good = good_->seq;
     window.to = drift.place.wall;
     auto from = good_->from;
+    auto pass = good_->pass;
     const Seq before = unseen_since_ != 0 ? unseen_since_ : window.drift;
-    DATUM_ASSIGN(const auto between, look_between(reader_, target, window.good, before));
+    DATUM_ASSIGN(const auto between, look_between(reader_, observed.target, window.good, before));
     if (between.forgotten) return {};
     if (between.finished > window.good) {
-      DATUM_ASSIGN(const auto started, history::read_event(reader_, between.finished));
-      from = started.place;
-      window.good_pass = between.finished;
+      DATUM_ASSIGN(const auto start, find_start(reader_, between.finished));
+      if (start) {
+        from = start->place;
+        pass = between.finished;
+        window.good_pass = between.finished;
+      }
     }
+    DATUM_TRY(compare_declarations(pass, observed.pass, window));
     window.from = from.wall;
     if (from.boot == drift.place.boot) {
       const auto jump = (drift.place.wall.ns - from.wall.ns) - (drift.place.mono.ns - from.mono.ns);
@@ -146,6 +167,15 @@ class Windows {
     }
     window.own = own_;
     windows_.push_back(std::move(window));
+    return {};
+  }
+
+  // Where another manifest is declared, the target may be what it was, and no longer what it should
+  // be.
+  Status compare_declarations(PassId before, PassId after, DriftWindow& window) {
+    DATUM_ASSIGN(const auto first, find_start(reader_, before));
+    DATUM_ASSIGN(const auto second, find_start(reader_, after));
+    window.declaration_changed = first && second && first->manifest != second->manifest;
     return {};
   }
 

@@ -188,6 +188,17 @@ class HistoryWindow(unittest.TestCase):
         corrected = [event["seq"] for event in self.bench.events("--kind", "actionSucceeded")]
         self.assertEqual(windows[1]["good"], corrected[-1])
 
+    def test_declaration(self):
+        """history: a drift that came with another declaration says so, and one that came without it does not"""
+        self.drift()
+        self.assertFalse(self.window()["declarationChanged"])
+        self.assertEqual(self.bench.enforce().code, 0)
+        self.bench.declare(fleet.file("motd", "/etc/motd", "declared otherwise\n", mode="0644"))
+        self.assertEqual(self.bench.observe().code, 2)
+        windows = [line for line in self.history("--json").lines if "window" in line]
+        self.assertEqual([window["declarationChanged"] for window in windows], [False, True])
+        self.assertIn("the declaration changed in this window", self.history().out)
+
     def test_copy(self):
         """history: of a journal that was imported no logs are read: they would be another machine's"""
         self.drift()

@@ -13,7 +13,7 @@ using core::Condition;
 
 std::vector<DriftWindow> windows_of(Records& records) {
   std::vector<history::StoredEvent> events;
-  for (Seq seq = 1; seq <= records.size(); ++seq) {
+  for (Seq seq = records.archived + 1; seq <= records.size(); ++seq) {
     const auto stored = history::read_event(records, seq);
     REQUIRE(stored);
     for (const auto* about : core::targets_of(stored->event))
@@ -138,4 +138,39 @@ TEST_CASE(
   records.now_s = 5;
   records.pass(Condition::drifted);
   CHECK(windows_of(records).at(0).clock_jump_ns == 0);
+}
+
+TEST_CASE("windows: a declaration that changed since the last good look is told") {
+  for (const bool changed : {false, true}) {
+    Records records;
+    records.pass(Condition::converged);
+    records.quiet_pass();
+    if (changed) records.manifest = 2;
+    records.pass(Condition::drifted);
+    const auto windows = windows_of(records);
+    REQUIRE(windows.size() == 1);
+    CHECK(windows[0].declaration_changed == changed);
+  }
+  // After a correction under the new one it is the same declaration again.
+  Records records;
+  records.pass(Condition::converged);
+  records.manifest = 2;
+  records.begin_pass();
+  records.observe(Condition::drifted);
+  records.correct();
+  records.end_pass();
+  records.pass(Condition::drifted);
+  const auto windows = windows_of(records);
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].declaration_changed);
+  CHECK_FALSE(windows[1].declaration_changed);
+}
+
+TEST_CASE(
+    "windows: where the beginning of the journal is archived there is no window, and no error") {
+  Records records;
+  records.pass(Condition::converged);
+  records.archived = 1;  // the start of that pass
+  records.pass(Condition::drifted);
+  CHECK(windows_of(records).empty());
 }

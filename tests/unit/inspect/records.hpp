@@ -19,7 +19,11 @@ class Records final : public journal::Reader {
     encoded_.push_back(history::encode(event, seq, stamp));
     return seq;
   }
-  Seq begin_pass() { return pass_ = add(core::PassStarted{}); }
+  Seq begin_pass() {
+    core::PassStarted started;
+    started.declaration.manifest.bytes[0] = manifest;
+    return pass_ = add(started);
+  }
   void end_pass() {
     core::PassFinished finished;
     finished.pass = pass_;
@@ -72,7 +76,7 @@ class Records final : public journal::Reader {
     return {};
   }
   [[nodiscard]] Status read(Seq seq, const journal::Visitor& visit) override {
-    if (seq == 0 || seq > encoded_.size()) return fail(ErrorCode::not_found, "no record");
+    if (seq <= archived || seq > encoded_.size()) return fail(ErrorCode::not_found, "no record");
     static_cast<void>(visit(record(seq)));
     return {};
   }
@@ -92,6 +96,8 @@ class Records final : public journal::Reader {
   [[nodiscard]] Seq size() const { return encoded_.size(); }
 
   std::optional<Bytes> checkpoint;
+  Seq archived = 0;  // up to here records are gone
+  std::uint8_t manifest = 1;
   std::int64_t now_s = 1000;
   std::int64_t wall_ahead_s = 1'000'000;
   Id128 boot{{1}};

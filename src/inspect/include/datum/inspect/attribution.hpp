@@ -60,7 +60,8 @@ struct DriftWindow {
   WallNs to;                       // the record of the drift
   PassId good_pass = 0;            // the last finished pass that found it good
   std::int64_t clock_jump_ns = 0;  // how far the wall clock was set in between, as far as is known
-  std::vector<Seq> own;            // what Datum did to the target in between
+  bool declaration_changed = false;  // another manifest since the last good look
+  std::vector<Seq> own;              // what Datum did to the target in between
 };
 
 // Of all events of one target, oldest first. Reads further records for the passes in between.
