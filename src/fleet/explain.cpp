@@ -27,7 +27,8 @@ std::string written_text(const model::FieldDescriptor& field, const Part& part) 
   if (field.kind != model::FieldKind::content) return yaml::quoted(text);
   const auto key = std::string(model::content_keys()[static_cast<std::size_t>(part.key)]);
   // What stands in the document may be sensitive; a path or the name of a secret is not.
-  if (part.key == ContentKey::content) return key + ", " + std::to_string(text.size()) + " bytes";
+  if (part.key == ContentKey::content)
+    return key + ", " + std::to_string(text.size()) + (text.size() == 1 ? " byte" : " bytes");
   return key + " " + yaml::quoted(text);
 }
 

@@ -34,7 +34,7 @@ bool may_show(const Resource& resource, const Content& content) {
 
 std::string content_summary(const Resource& resource, const Content& content) {
   if (!content.secret.empty()) return "secret " + yaml::quoted(content.secret);
-  const auto size = std::to_string(content.size) + " bytes";
+  const auto size = std::to_string(content.size) + (content.size == 1 ? " byte" : " bytes");
   if (content.has_secrets) return "a template with secrets, " + size;
   if (resource.sensitive()) return "hidden, sensitive";
   return size + ", sha256 " + content.digest.hex();
@@ -204,7 +204,8 @@ std::string value_text(const Resource& resource, model::Field field) {
 
 std::string render_text(const model::Manifest& manifest) {
   std::string out = "# host " + manifest.host + ", " + std::to_string(manifest.resources.size()) +
-                    " resources, sha256 " + manifest.digest.hex() + "\n";
+                    (manifest.resources.size() == 1 ? " resource" : " resources") + ", sha256 " +
+                    manifest.digest.hex() + "\n";
   for (const auto& resource : manifest.resources) append_resource(out, *resource);
   return out;
 }

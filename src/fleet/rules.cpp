@@ -20,6 +20,12 @@ constexpr std::uint32_t kSetIds = 06000;
 constexpr std::uint32_t kWorldWritable = 0002;
 // Folders whose files others execute or obey.
 constexpr std::array<std::string_view, 5> kSystemFolders{"/etc", "/usr", "/bin", "/sbin", "/lib"};
+// The kernel's own file systems: what stands there is no file that could be kept.
+constexpr std::array<std::string_view, 3> kKernelFolders{"/proc", "/sys", "/dev"};
+
+bool is_at_or_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
 
 // Folders that every Linux system has (Filesystem Hierarchy Standard 3.0, and the multilib ones):
 // no declaration that removes one, or all that it does not name in one, is meant.
@@ -48,6 +54,8 @@ class Checker {
     check_texts();
     check_names();
     check_mode();
+    check_place();
+    check_account_paths();
     check_own_files();
     check_standing_folders();
     check_provider_path();
@@ -126,15 +134,38 @@ class Checker {
             "add allowPrivileged: true if that is meant");
     const auto path = resource_.text(Field::path);
     const bool system =
-        std::any_of(kSystemFolders.begin(), kSystemFolders.end(), [path](std::string_view folder) {
-          return path.starts_with(folder) &&
-                 (path.size() == folder.size() || path[folder.size()] == '/');
-        });
+        std::any_of(kSystemFolders.begin(), kSystemFolders.end(),
+                    [path](std::string_view folder) { return is_at_or_below(path, folder); });
     if ((bits & kWorldWritable) != 0 && system)
       fault(Field::mode,
             "mode " + yaml::quoted(mode) + " of " + name() + " lets everybody write to " +
                 std::string(path),
             "add allowPrivileged: true if that is meant");
+  }
+
+  void check_place() {
+    const auto path = resource_.text(Field::path);
+    if (path == "/")
+      return fault(Field::path, name() + " stands on /, which is no name in any folder",
+                   "name what lies in it");
+    for (const auto folder : kKernelFolders)
+      if (is_at_or_below(path, folder))
+        return fault(Field::path,
+                     name() + " stands on " + std::string(path) + ", which is the kernel's",
+                     folder == "/dev" ? "devices are made by the kernel and by udev's rules"
+                                      : "a Sysctl is for values of the kernel");
+  }
+
+  // They become fields of a line of /etc/passwd.
+  void check_account_paths() {
+    for (const auto field : {Field::home, Field::shell}) {
+      const auto value = resource_.text(field);
+      if (value.find_first_of(":\n\r") == std::string_view::npos) continue;
+      fault(field,
+            std::string(model::describe(resource_.reference.type, field).name) + " " +
+                yaml::quoted(value) + " of " + name() + " holds a colon or a line break",
+            "take it out: it separates the fields of /etc/passwd");
+    }
   }
 
   void check_own_files() {

@@ -73,6 +73,17 @@ Result<os::Handle> make_folders(os::Files& files, const std::string& root, std::
   return at;
 }
 
+// The folder, made with those above it where they are missing.
+Result<os::Handle> open_or_make(os::Files& files, const std::string& path) {
+  auto opened = files.open_root(path);
+  if (opened || opened.error().code() != ErrorCode::not_found || path == "/") return opened;
+  const auto slash = path.rfind('/');
+  DATUM_ASSIGN(const auto parent, open_or_make(files, slash == 0 ? "/" : path.substr(0, slash)));
+  DATUM_TRY(files.make_directory(parent, path.substr(slash + 1), kFolderMode));
+  DATUM_TRY(files.sync(parent));
+  return files.open_root(path);
+}
+
 }  // namespace
 
 Result<std::vector<StarterFile>> starter_fleet(std::string_view host) {
@@ -90,8 +101,11 @@ Result<std::vector<StarterFile>> starter_fleet(std::string_view host) {
 Result<std::vector<std::string>> write_starter_fleet(os::Files& files, const std::string& root,
                                                      std::string_view host) {
   DATUM_ASSIGN(const auto starter, starter_fleet(host));
-  DATUM_ASSIGN(const auto folder, files.open_root(root));
+  DATUM_ASSIGN(const auto folder, open_or_make(files, root));
   DATUM_ASSIGN(const auto entries, files.list(folder));
+  for (const auto& entry : entries)
+    if (entry.name == "datum.yaml")
+      return fail(ErrorCode::already_exists, root + " holds a fleet already: its datum.yaml");
   for (const auto& entry : entries)
     if (entry.name.front() != '.')
       return fail(ErrorCode::not_empty, root + " is not empty: it holds " + entry.name);

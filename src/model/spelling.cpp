@@ -56,9 +56,16 @@ std::uint32_t mode_bits(std::string_view normalised) {
 Status check_path(std::string_view path) {
   if (path.empty() || path.front() != '/')
     return fail(ErrorCode::invalid_argument, "a path begins with /");
-  if (path.size() > kMaxPath)
+  // The kernel's PATH_MAX counts the NUL at the end.
+  if (path.size() >= kMaxPath)
     return fail(ErrorCode::limit_exceeded,
-                "a path has at most " + std::to_string(kMaxPath) + " bytes");
+                "a path has at most " + std::to_string(kMaxPath - 1) + " bytes");
+  // NAME_MAX of every file system that Linux boots from.
+  constexpr std::size_t kMaxComponent = 255;
+  for (const auto part : split_path(path))
+    if (part.size() > kMaxComponent)
+      return fail(ErrorCode::limit_exceeded,
+                  "one name of a path has at most " + std::to_string(kMaxComponent) + " bytes");
   if (path.find('\0') != std::string_view::npos)
     return fail(ErrorCode::invalid_argument, "a path holds no NUL");
   if (auto right = corrected(path); right != path)

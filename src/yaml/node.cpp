@@ -47,7 +47,8 @@ std::string to_string(const Diagnostic& diagnostic) {
   std::string text = diagnostic.file;
   if (diagnostic.line != 0)
     text += ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
-  text += ": " + diagnostic.message;
+  if (!text.empty()) text += ": ";
+  text += diagnostic.message;
   if (!diagnostic.hint.empty()) text += "\n    " + diagnostic.hint;
   return text;
 }

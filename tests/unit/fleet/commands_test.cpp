@@ -144,8 +144,7 @@ TEST_CASE("render: the text of a manifest reads back as the same resources") {
 
 TEST_CASE("init: the starter fleet is sound, renders, and is only written into an empty folder") {
   ScratchFleet place;
-  const auto folder = place.root() + "/new";
-  std::filesystem::create_directory(folder);
+  const auto folder = place.root() + "/deep/new";
   const auto written = fleet::write_starter_fleet(place.files(), folder, "web1");
   REQUIRE(written);
   CHECK(written->size() == 4);
@@ -160,7 +159,10 @@ TEST_CASE("init: the starter fleet is sound, renders, and is only written into a
   CHECK(resolved.manifest->resources[0]->observe_only);
   const auto again = fleet::write_starter_fleet(place.files(), folder, "web1");
   REQUIRE_FALSE(again);
-  CHECK(again.error().code() == ErrorCode::not_empty);
+  CHECK(again.error().code() == ErrorCode::already_exists);
+  const auto other = fleet::write_starter_fleet(place.files(), place.root() + "/deep", "web1");
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code() == ErrorCode::not_empty);
   CHECK(fleet::starter_fleet("a b").error().code() == ErrorCode::invalid_argument);
 }
 

@@ -18,8 +18,9 @@ struct StarterFile {
 // document name (`invalid_argument`).
 [[nodiscard]] Result<std::vector<StarterFile>> starter_fleet(std::string_view host);
 
-// Writes them into the folder `root`, which must exist and be empty (dot names aside): `not_empty`
-// names what lies there, and nothing was written. Durable on return. Returns the paths written.
+// Writes them into the folder `root`, which is made if it is missing and must be empty (dot names
+// aside): `not_empty` names what lies there, `already_exists` where that is a fleet, and nothing
+// was written. Durable on return. Returns the paths written.
 [[nodiscard]] Result<std::vector<std::string>> write_starter_fleet(os::Files& files,
                                                                    const std::string& root,
                                                                    std::string_view host);
