@@ -6,6 +6,7 @@
 
 #include "datum/text/json_reader.hpp"
 #include "datum/yaml/yaml.hpp"
+#include "nginx_shadow.hpp"
 #include "show.hpp"
 #include "unit_shadow.hpp"
 
@@ -107,9 +108,11 @@ Result<std::string> resolve_program(Bench& bench, std::string path) {
     if (stat.type == os::FileType::regular) return path;
     if (stat.type != os::FileType::symlink)
       return fail(ErrorCode::refused, path + " is a " + std::string(to_string(stat.type)));
-    DATUM_ASSIGN(const auto target, bench.files().read_symlink(where.folder->handle, where.name));
+    auto target = bench.files().read_symlink(where.folder->handle, where.name);
+    if (!target) return fail(std::move(target).error().context(path));
     // A relative link is walked from the real folder; ".." in it is not for a program of a package.
-    path = target.starts_with('/') ? target : where.folder->real_path + "/" + target;
+    const bool absolute = !target->empty() && (*target)[0] == '/';
+    path = absolute ? *target : where.folder->real_path + "/" + *target;
   }
   return fail(ErrorCode::limit_exceeded, path + ": too many links");
 }
@@ -199,15 +202,15 @@ Status validate_with(Bench& bench, Work& work, const Program& program, bool sens
                                         ": what a program is shown there could be exchanged. "
                                         "Nothing was changed");
   if (program.name == "sshd") DATUM_TRY(make_sshd_folder(bench));
+  const auto check = [&](const std::string& path, const std::string& environment) {
+    return run_and_judge(bench, work, program, path, sensitive, environment);
+  };
   if (program.name == "nginx" && work.where.name != "nginx.conf")
-    return fail(ErrorCode::unsupported,
-                "only a whole nginx.conf can be tested, not a part of one. Nothing was changed");
+    return with_nginx_shadow(bench, work,
+                             [&](const std::string& main_file) { return check(main_file, {}); });
   if (program.name != "systemd-unit")
     return run_and_judge(bench, work, program, path_of(work, work.temp), sensitive);
-  return with_unit_shadow(
-      bench, work, [&](const std::string& unit, const std::string& environment) {
-        return run_and_judge(bench, work, program, unit, sensitive, environment);
-      });
+  return with_unit_shadow(bench, work, check);
 }
 
 }  // namespace

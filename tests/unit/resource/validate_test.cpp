@@ -21,7 +21,8 @@ struct Modelled {
 
   Modelled() {
     model.put_directory("/run");
-    for (const auto* program : {"/usr/sbin/sshd", "/usr/sbin/visudo", "/usr/bin/systemd-analyze"})
+    for (const auto* program :
+         {"/usr/sbin/sshd", "/usr/sbin/visudo", "/usr/bin/systemd-analyze", "/usr/sbin/nginx"})
       model.put_file(program, "", 0755);
     answer.exit_status = 0;
     pass.options.run_child = [this](const loop::ChildOptions& child) -> Result<loop::ChildResult> {
@@ -139,6 +140,69 @@ TEST_CASE("resource: a drop-in is validated merged with the unit that it belongs
   CHECK(drop_in == "[Service]\nx\n");
   CHECK(m.environment.starts_with("SYSTEMD_UNIT_PATH=/etc/systemd/system/x.service.d/.datum-"));
   CHECK(m.environment.ends_with(":"));
+  CHECK(m.leftovers().empty());
+}
+
+TEST_CASE("resource: a part of nginx's configuration is validated from the main file, in place") {
+  Modelled m;
+  m.model.put_directory("/etc/nginx/sites-available");
+  m.model.put_directory("/etc/nginx/sites-enabled");
+  m.model.put_file("/etc/nginx/mime.types", "types");
+  m.model.put_file("/etc/nginx/nginx.conf",
+                   "# include /etc/nginx/conf.d/no.conf;\nhttp {\n  include mime.types;\n"
+                   "  include /etc/nginx/conf.d/*.conf; log \"include x;\";\n"
+                   "  include sites-enabled/*;\n}\n");
+  m.model.put_file("/etc/nginx/conf.d/a.conf", "a");
+  m.model.put_file("/etc/nginx/conf.d/z.conf", "z");
+  m.model.put_file("/etc/nginx/snippets/tls.conf", "old");
+  m.model.put_file("/etc/nginx/sites-available/shop", "server { include snippets/tls.conf; }");
+  m.model.put_symlink("/etc/nginx/sites-enabled/shop", "../sites-available/shop");
+  std::string main_file;
+  std::map<std::string, std::string> shadow;
+  m.pass.options.run_child = [&](const loop::ChildOptions& child) -> Result<loop::ChildResult> {
+    main_file = m.text(child.argv.back());
+    shadow.clear();
+    for (const auto& path : m.model.paths())
+      if (path.find("-check/") != std::string::npos)
+        shadow[path.substr(path.rfind('/') + 1)] =
+            m.model.find_target(path).value_or(m.model.find_content(path).value_or("?"));
+    return m.answer;
+  };
+
+  SECTION("a new one that a pattern covers stands at its place, beside the live ones") {
+    CHECK(m.run("/etc/nginx/conf.d/m.conf", "new", "nginx") == "succeeded");
+    const auto at = main_file.find(
+        "include \"/etc/nginx/conf.d/a.conf\"; include \""
+        "/etc/nginx/conf.d/.datum-");
+    CHECK(at != std::string::npos);
+    CHECK(main_file.find("; include \"/etc/nginx/conf.d/z.conf\"; ", at) != std::string::npos);
+    CHECK(main_file.find("# include /etc/nginx/conf.d/no.conf;") == 0);
+    CHECK(main_file.find("include mime.types;") != std::string::npos);
+    CHECK(main_file.find("log \"include x;\";") != std::string::npos);
+    CHECK(shadow.at("mime.types") == "/etc/nginx/mime.types");
+  }
+  SECTION("one that another file includes is reached through a copy of that file") {
+    CHECK(m.run("/etc/nginx/snippets/tls.conf", "new", "nginx") == "succeeded");
+    CHECK(main_file.find("include \"/etc/nginx/conf.d") == std::string::npos);
+    const auto& site = shadow.at(".datum-part-4");
+    CHECK(site.starts_with("server { include \"/etc/nginx/snippets/.datum-"));
+    CHECK(main_file.find(".datum-part-4\"; ") != std::string::npos);
+  }
+  SECTION("one that is reached through a link is that link's place") {
+    CHECK(m.run("/etc/nginx/sites-available/shop", "new", "nginx") == "succeeded");
+    CHECK(main_file.find("include \"/etc/nginx/sites-available/.datum-") != std::string::npos);
+  }
+  SECTION("one that nothing includes leaves all as it is, and a refusal changes nothing") {
+    CHECK(m.run("/etc/nginx/sites-available/other", "new", "nginx") == "succeeded");
+    CHECK(main_file == m.text("/etc/nginx/nginx.conf"));
+    m.answer.exit_status = 1;
+    CHECK(m.run("/etc/nginx/conf.d/a.conf", "b", "nginx").starts_with("failed: validate: nginx"));
+    CHECK(m.text("/etc/nginx/conf.d/a.conf") == "a");
+  }
+  SECTION("without a main file there is nothing to test it in") {
+    m.model.remove("/etc/nginx/nginx.conf");
+    CHECK(m.run("/etc/nginx/conf.d/a.conf", "b", "nginx").starts_with("failed"));
+  }
   CHECK(m.leftovers().empty());
 }
 
