@@ -24,4 +24,28 @@ Status check_trusted(const os::FileStat& stat, std::string_view path, std::uint3
   return {};
 }
 
+static Status check_folder(os::Files& files, const std::string& path, std::uint32_t trusted_uid,
+                           bool sticky_will_do) {
+  constexpr std::uint32_t kOthersWrite = 0022;
+  constexpr std::uint32_t kSticky = 01000;
+  const auto handle = files.open_root(path);
+  if (!handle) return {};  // whoever goes there makes it, or says why that cannot be
+  DATUM_ASSIGN(const auto stat, files.stat(*handle));
+  if (stat.uid != trusted_uid && stat.uid != 0)
+    return fail(ErrorCode::refused, path + " belongs to uid " + std::to_string(stat.uid) +
+                                        ", who could put something else in its place: use a "
+                                        "folder of root's own");
+  const bool open = (stat.mode & kOthersWrite) != 0;
+  if (!open || (sticky_will_do && (stat.mode & kSticky) != 0)) return {};
+  return fail(ErrorCode::refused, path + " can be written by others: run chmod go-w " + path);
+}
+
+Status check_way(os::Files& files, const std::string& path, std::uint32_t trusted_uid) {
+  DATUM_TRY(check_folder(files, path, trusted_uid, false));
+  for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = path.rfind('/', slash - 1))
+    DATUM_TRY(check_folder(files, path.substr(0, slash), trusted_uid, true));
+  return check_folder(files, "/", trusted_uid, true);
+}
+
 }  // namespace datum::config

@@ -85,8 +85,11 @@ std::string first_contact_note(const Subject& subject, ActionKind kind) {
 // What a correction brings with it beside the declared change: other names, lost capabilities.
 std::string with_side_effects(std::string note, const Observation& observation, ActionKind kind) {
   if (!builds(kind) || observation.obstacle != Obstacle::none) return note;
-  if (!note.empty() && !observation.obstacle_detail.empty()) note.append("; ");
-  return note.append(observation.obstacle_detail);
+  for (const auto* words : {&observation.obstacle_detail, &observation.warning}) {
+    if (!note.empty() && !words->empty()) note.append("; ");
+    note.append(*words);
+  }
+  return note;
 }
 
 Action start_action(const Planning& planning, const Subject& subject, ActionKind kind) {

@@ -11,7 +11,6 @@ namespace datum::os {
 
 namespace {
 
-constexpr std::size_t kMaxOpenFolders = 256;   // a quarter of the usual limit of descriptors
 constexpr std::size_t kMaxSpellings = 65'536;  // parents of a large manifest; about 10 MiB
 constexpr std::size_t kMaxPathBytes = 4096;    // PATH_MAX
 constexpr int kMaxLinks = 40;                  // MAXSYMLINKS of Linux
@@ -79,13 +78,18 @@ struct Walker::Impl {
   Files& files;
   const Handle& root;
   std::uint32_t trusted_uid;
+  std::size_t max_open;
   std::unordered_map<std::string, Entry> folders;           // by real path
   std::list<std::string> uses;                              // most recent first
   std::unordered_map<std::string, std::string> real_paths;  // of spellings
   FolderPtr root_folder;
 
-  Impl(Files& the_files, const Handle& the_root, std::uint32_t the_trusted_uid)
-      : files(the_files), root(the_root), trusted_uid(the_trusted_uid) {}
+  Impl(Files& the_files, const Handle& the_root, std::uint32_t the_trusted_uid,
+       std::size_t the_max_open)
+      : files(the_files),
+        root(the_root),
+        trusted_uid(the_trusted_uid),
+        max_open(std::max<std::size_t>(the_max_open, 1)) {}
 
   Result<FolderPtr> make_folder(Handle handle, std::string real_path, const std::string& untrusted);
   Result<FolderPtr> open_root();
@@ -140,7 +144,7 @@ FolderPtr Walker::Impl::find_open(const std::string& real_path) {
 }
 
 void Walker::Impl::keep(const FolderPtr& folder) {
-  if (uses.size() >= kMaxOpenFolders) {
+  if (uses.size() >= max_open) {
     const auto last = folders.find(uses.back());
     last->second.open.reset();
     if (last->second.held.expired()) folders.erase(last);
@@ -236,8 +240,8 @@ Result<FolderPtr> Walker::Impl::open_folder(std::string_view path) {
   return folder;
 }
 
-Walker::Walker(Files& files, const Handle& root, std::uint32_t trusted_uid)
-    : impl_(std::make_shared<Impl>(files, root, trusted_uid)) {}
+Walker::Walker(Files& files, const Handle& root, std::uint32_t trusted_uid, std::size_t max_open)
+    : impl_(std::make_shared<Impl>(files, root, trusted_uid, max_open)) {}
 
 Result<Location> Walker::locate(std::string_view path) {
   DATUM_TRY(check_form(path));

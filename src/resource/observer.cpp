@@ -89,6 +89,7 @@ Status look_at_leaving(Sight& sight, const core::Owned& owned, core::LeavingObse
     return {};
   }
   if (!where) return fail(std::move(where).error());
+  DATUM_TRY(check_strict(sight, *where->folder));
   DATUM_ASSIGN(const auto stat, sight.find(*where));
   if (sight.is_own(*where, stat))
     return fail(ErrorCode::refused, "it belongs to Datum itself; not touched");

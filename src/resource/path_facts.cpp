@@ -46,11 +46,28 @@ void add_immutable_obstacle(const os::FileStat& stat, core::Observation& seen) {
     add_obstacle(seen, core::Obstacle::immutable, "chattr +i or +a");
 }
 
+std::string describe_untrusted(const os::Folder& folder) {
+  if (folder.untrusted.empty()) return {};
+  return "others than root can change what lies here: " + folder.untrusted;
+}
+
+Status check_strict(const Sight& sight, const os::Folder& folder) {
+  const auto& machine = sight.machine();
+  if (!machine.strict_paths || machine.trusted_uid != 0 || folder.untrusted.empty()) return {};
+  return fail(ErrorCode::refused,
+              "trust.strictPaths: not looked at and not touched; " + describe_untrusted(folder));
+}
+
 std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
                                   core::Observation& seen) {
   const auto& path = resource.target.name;
   auto where = sight.walker().locate(path);
   if (where) {
+    if (auto refused = check_strict(sight, *where->folder); !refused) {
+      set_unknown(seen, refused.error().message());
+      return std::nullopt;
+    }
+    if (sight.machine().trusted_uid == 0) seen.warning = describe_untrusted(*where->folder);
     seen.folder_device = where->folder->device;
     seen.folder_inode = where->folder->inode;
     return std::move(*where);

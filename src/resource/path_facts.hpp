@@ -10,6 +10,11 @@ namespace datum::resource {
 // then says why (a parent is missing, a link that may not be followed, Datum's own file).
 [[nodiscard]] std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
                                                 core::Observation& seen);
+// The folder in which, or above which, somebody else than root can change names, in words for a
+// report; empty where nobody can.
+[[nodiscard]] std::string describe_untrusted(const os::Folder& folder);
+// With `trust.strictPaths` an untrusted folder is `refused`, in words that say what was not done.
+[[nodiscard]] Status check_strict(const Sight& sight, const os::Folder& folder);
 // Refuses Datum's own files; otherwise records what lies there and which object it is. False if
 // nothing more is to be said.
 [[nodiscard]] bool accept(Sight& sight, const os::Location& where,

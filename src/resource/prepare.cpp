@@ -1,6 +1,8 @@
 // Proving space and keeping old content.
 #include "prepare.hpp"
 
+#include <algorithm>
+
 #include "datum/crypto/digest.hpp"
 #include "datum/resource/kept.hpp"
 #include "file/file_facts.hpp"
@@ -10,8 +12,11 @@ namespace datum::resource {
 
 namespace {
 
-// For folders that grow, attributes and whoever else writes meanwhile.
-constexpr std::uint64_t kReserve = 16ULL * 1024 * 1024;
+// For folders that grow, attributes and whoever else writes meanwhile: an eighth of what is free,
+// so that a small file system can be used, and not more than 16 MiB, so that a large one can be
+// filled.
+constexpr std::uint64_t kReserveShare = 8;
+constexpr std::uint64_t kMaxReserve = 16ULL * 1024 * 1024;
 constexpr std::uint64_t kBlock = 4096;
 
 struct Need {
@@ -42,10 +47,12 @@ static Status prove_one(Sight& sight, const Need& need) {
   auto space = sight.files().space(need.where.folder->handle);
   if (!space) return fail(std::move(space).error().context(need.where.folder->real_path));
   const bool inodes = space->free_inodes >= need.inodes;
-  if (inodes && space->free_bytes >= need.bytes + kReserve) return {};
+  const auto reserve = std::min(space->free_bytes / kReserveShare, kMaxReserve);
+  if (inodes && space->free_bytes - reserve >= need.bytes) return {};
   // What is free changes all the time; with it in the text, every pass would record a new failure.
-  const auto what = inodes ? std::to_string(need.bytes) + " bytes are needed beside a reserve of " +
-                                 std::to_string(kReserve) + " bytes, and fewer are free"
+  const auto what = inodes ? std::to_string(need.bytes) +
+                                 " bytes are needed beside a reserve of "
+                                 "an eighth of what is free (16 MiB at most), and fewer are free"
                            : std::to_string(need.inodes) + " inodes are needed, and fewer are free";
   return fail(ErrorCode::no_space,
               need.where.folder->real_path + ": no space: " + what + ". Nothing was changed");

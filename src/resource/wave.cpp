@@ -1,15 +1,13 @@
 // The wave as the engine sees it: three calls, in order.
 #include "datum/resource/wave.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "prepare.hpp"
 #include "wave_run.hpp"
 
 namespace datum::resource {
-
-// Each folder that is worked in holds a descriptor; a process has 1024 by default.
-static constexpr std::size_t kMaxFolders = 256;
 
 struct FileWave::Impl {
   std::shared_ptr<const Machine> machine;
@@ -26,7 +24,8 @@ struct FileWave::Impl {
     for (std::size_t i = begin; i < ordinals.size(); ++i) {
       const std::string_view path = plan->actions[ordinals[i]].target.name;
       folders.insert(path.substr(0, path.rfind('/')));
-      if (folders.size() > kMaxFolders) return i - begin;
+      // Each folder that is worked in holds a descriptor.
+      if (folders.size() > std::max<std::size_t>(machine->max_open_folders, 1)) return i - begin;
     }
     return ordinals.size() - begin;
   }

@@ -2,7 +2,10 @@
 // file; an action that fails takes no other with it.
 #include "wave_run.hpp"
 
+#include <algorithm>
+
 #include "datum/base/assert.hpp"
+#include "path_facts.hpp"
 #include "provider.hpp"
 
 namespace datum::resource {
@@ -86,6 +89,7 @@ Status WaveRun::locate(Work& work) {
     return fail(ErrorCode::invalid_argument, "it is not in the manifest of this pass");
   auto where = sight_.walker().locate(work.action->target.name);
   if (!where) return fail(std::move(where).error().context("not touched"));
+  DATUM_TRY(check_strict(sight_, *where->folder));
   work.where = std::move(*where);
   DATUM_ASSIGN(work.before, sight_.find(work.where));
   if (sight_.is_own(work.where, work.before))
@@ -102,8 +106,10 @@ void WaveRun::decide_batches() {
   std::map<std::uint64_t, std::uint32_t> counts;
   for (const auto& work : works_)
     if (work.going() && !work.removes()) ++counts[work.where.folder->device];
-  for (const auto& [device, count] : counts)
-    bench_.batched[device] = count > options_.file_sync_threshold;
+  // What is not batched stays open until it is synced.
+  const auto at_most =
+      std::min<std::size_t>(options_.file_sync_threshold, machine_->max_open_folders);
+  for (const auto& [device, count] : counts) bench_.batched[device] = count > at_most;
 }
 
 void WaveRun::stage(Work& work) {

@@ -38,7 +38,7 @@ TEST_CASE("config: without a file, a key or a value everything is the default an
   }
   const auto configuration = sound("");
   CHECK(configuration.pass_limit_ns.value == 45 * 60 * kNsPerSecond);
-  CHECK(configuration.strict_paths.value);
+  CHECK_FALSE(configuration.strict_paths.value);
   CHECK(configuration.removals_max.value == 10);
   CHECK(configuration.secrets_path.value == "/etc/datum/secrets");
   CHECK(configuration.state.value == "/var/lib/datum");

@@ -285,7 +285,7 @@ TEST_CASE("resource: whichever call fails, the target is old or new and no temp 
 TEST_CASE("resource: a full disk fails the action, names what is missing and keeps the old bytes") {
   Modelled m;
   m.model.put_file("/srv/x", "old");
-  m.model.set_free_bytes("/srv", 1'000'000);
+  m.model.set_free_bytes("/srv", 4'500);  // one block, and not the eighth that is kept
   const auto file = a_file("/srv/x").content(m.scene.content, "new").done();
   auto done = m.pass.run({file});
   REQUIRE_FALSE(done.space);
@@ -293,7 +293,7 @@ TEST_CASE("resource: a full disk fails the action, names what is missing and kee
   CHECK(done.space.error().message().find("/srv") != std::string::npos);
   CHECK(done.results.empty());
 
-  m.model.set_free_bytes("/srv", 100'000'000);
+  m.model.set_free_bytes("/srv", 100'000);
   m.pass.before_run = [&] { m.model.set_free_bytes("/srv", 0); };
   done = m.pass.run({file});
   CHECK(done.result("/srv/x").error->code() == ErrorCode::no_space);

@@ -68,9 +68,12 @@ struct Configuration {
   Setting<std::optional<std::string>> host;  // default: none, the machine's own name then
   Setting<Mode> mode{Mode::observe, {}};
   Setting<std::int64_t> pass_limit_ns{45 * 60 * std::int64_t{1'000'000'000}, {}};
-  // Whether a local fleet and the secrets must be writable by root alone. agent.yaml always must:
-  // what anybody could write cannot say whom to trust.
-  Setting<bool> strict_paths{true, {}};
+  // Whether what lies in a folder that others than root can change is refused: a managed target is
+  // then neither looked at nor touched, and a local fleet (`source`) is not read. Without it both
+  // are only told: work goes through descriptors, so that nobody gains by it, but what they hold
+  // may not last. agent.yaml itself is always refused: what anybody could write cannot say whom to
+  // trust.
+  Setting<bool> strict_paths{false, {}};
   Setting<std::vector<std::string>> observe;  // globs, see glob.hpp
   Setting<std::vector<std::string>> protect;  // globs
   Setting<SecretsBackend> secrets_backend{SecretsBackend::file, {}};

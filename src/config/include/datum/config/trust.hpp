@@ -1,7 +1,8 @@
-// Whether a file or folder that steers a host can be changed by nobody but root. Pure.
+// Whether a file or folder that steers a host can be changed by nobody but root.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "datum/base/error.hpp"
@@ -13,5 +14,12 @@ namespace datum::config {
 // in the group bits, so it is covered. Otherwise `refused`, with the command that mends it.
 [[nodiscard]] Status check_trusted(const os::FileStat& stat, std::string_view path,
                                    std::uint32_t trusted_uid);
+
+// The same of a whole way: the folder `path` (absolute) and every one above it, as far as they
+// exist, belong to root or to `trusted_uid` and nobody else can write them. Above the folder itself
+// a sticky one (/tmp) will do: nobody renames there what is not theirs. `refused` names the folder,
+// its owner, and what to do. Blocks on the disk; any thread.
+[[nodiscard]] Status check_way(os::Files& files, const std::string& path,
+                               std::uint32_t trusted_uid);
 
 }  // namespace datum::config

@@ -96,6 +96,8 @@ struct Observation {
   std::string reason;              // unknown and skipped: why, for people
   Obstacle obstacle = Obstacle::none;
   std::string obstacle_detail;
+  // For reports only, neither recorded nor in the digest: what a person should know of the place.
+  std::string warning;
   std::string missing_parent;  // nearest folder of the target that does not exist; empty if it does
   std::vector<PurgeEntry> purge;  // sorted by name
   std::uint32_t entries = 0;      // of a directory that is in the way: names in it; 0: not counted

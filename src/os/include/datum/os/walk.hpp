@@ -38,15 +38,20 @@ struct Location {
   std::string name;
 };
 
-// Keeps up to 256 folders open, the least recently used close first (a process has 1024 descriptors
-// by default, and the pool's jobs want theirs); what a Location holds stays open beside them. A
+// How many folders a Walker keeps open: a process has 1024 descriptors by default, and the pool's
+// jobs want theirs. Who knows of fewer says so.
+inline constexpr std::size_t kMaxOpenFolders = 256;
+
+// Keeps up to `max_open` folders open, the least recently used close first; what a Location holds
+// stays open beside them. A
 // second path below a known folder costs no system call.
 class Walker {
  public:
   // `files` and `root` are borrowed and must outlive the results, which share the folders they have
   // in common. One Walker, one thread; a Location's folder may go to another. `trusted_uid` is the
   // uid that counts as root (tests that run without root pass their own).
-  Walker(Files& files, const Handle& root, std::uint32_t trusted_uid = 0);
+  Walker(Files& files, const Handle& root, std::uint32_t trusted_uid = 0,
+         std::size_t max_open = kMaxOpenFolders);
   [[nodiscard]] Result<Location> locate(std::string_view path);
   // Forgets all folders (what was seen may have changed).
   void forget();

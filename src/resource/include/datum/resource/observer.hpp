@@ -18,6 +18,7 @@
 #include "datum/model/manifest.hpp"
 #include "datum/os/accounts.hpp"
 #include "datum/os/files.hpp"
+#include "datum/os/walk.hpp"
 #include "datum/resource/own_contents.hpp"
 
 namespace datum::resource {
@@ -37,6 +38,11 @@ struct Machine {
   std::vector<os::FileStat> own_files;
   // What lies in those folders, for names that reach it on another way; may be null.
   std::shared_ptr<const OwnContents> own_contents;
+  // How many folders one job may hold open; a wave holds as many, and at most as many staged files.
+  std::size_t max_open_folders = os::kMaxOpenFolders;
+  // `trust.strictPaths`: what lies in a folder that somebody else than root can change is neither
+  // looked at nor touched.
+  bool strict_paths = false;
   loop::StopFlag stop;
 };
 

@@ -56,8 +56,9 @@ class FileWave {
   ~FileWave();
 
   // Free space and inodes for temp files of this wave on each touched file system, with a reserve
-  // of 16 MiB. `no_space` names the folder and what is missing. Where only some of the file systems
-  // have no room, the actions there fail in `run` and the others go on.
+  // of an eighth of what is free, at most 16 MiB. `no_space` names the folder and what is missing.
+  // Where only some of the file systems have no room, the actions there fail in `run` and the
+  // others go on.
   [[nodiscard]] Status prove_space();
   // Old content of regular files (and the text of links) that this wave replaces or removes, into
   // `store`, which is synced before this returns. One entry per action of the wave. A file that
