@@ -81,7 +81,9 @@ loop::Task<Status> Conductor::put_plan(Running& running) {
                                           last = store_.history->state().last_plan] {
     const auto bytes = codec::encode_plan(*plan);
     const auto digest = crypto::sha256(bytes);
-    if (blobs == nullptr || digest == last) return Result<Digest>(digest);
+    // The last one lies there already, unless somebody lost it.
+    if (blobs == nullptr || (digest == last && blobs->contains(digest)))
+      return Result<Digest>(digest);
     if (auto put = blobs->put(bytes); !put) return Result<Digest>(fail(std::move(put).error()));
     if (auto synced = blobs->sync(); !synced)
       return Result<Digest>(fail(std::move(synced).error()));

@@ -67,7 +67,9 @@ loop::Task<Status> Conductor::recover(core::ModeTerms terms, model::ManifestPtr 
   DATUM_CO_TRY(execute(none, record));
   const core::InterruptPass interrupt{
       rebooted ? core::Interruption::reboot : core::Interruption::crash,
-      std::to_string(record.actions.size()) + " actions were announced and had no end"};
+      record.actions.size() == 1
+          ? std::string("1 action was announced and had no end")
+          : std::to_string(record.actions.size()) + " actions were announced and had no end"};
   DATUM_CO_TRY(execute(none, interrupt));
   auto waiting = durable();
   co_return co_await waiting;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
 
@@ -42,24 +43,20 @@ Result<Bytes> make_key(os::Files& files, const os::Handle& folder) {
   return key;
 }
 
-Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder) {
+Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder, bool& made) {
   DATUM_ASSIGN(const auto handle, files.open_root(folder));
   auto key = read_key(files, handle);
   if (key || key.error().code() != ErrorCode::not_found) return key;
+  made = true;
   return make_key(files, handle);
 }
 
-// Whoever can write the folder can put another journal or another key in the place of ours.
-Status check_folder(os::Files& files, const std::string& folder) {
+Status check_not_imported(os::Files& files, const std::string& folder) {
   const auto handle = files.open_root(folder);
-  if (!handle) return {};  // what follows makes it, or says why it cannot
-  if (files.stat_at(*handle, kImportedName))
-    return fail(ErrorCode::refused, folder +
-                                        " was made from an export, to be read: it is no machine's "
-                                        "store. Name another one");
-  DATUM_ASSIGN(const auto stat, files.stat(*handle));
-  if ((stat.mode & 0022U) == 0) return {};
-  return fail(ErrorCode::refused, folder + " can be written by others: run chmod 700 " + folder);
+  if (!handle || !files.stat_at(*handle, kImportedName)) return {};
+  return fail(ErrorCode::refused, folder +
+                                      " was made from an export, to be read: it is no machine's "
+                                      "store. Name another one");
 }
 }  // namespace
 
@@ -72,9 +69,31 @@ Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder) {
   return random;
 }
 
+std::vector<std::string> find_store_faults(os::Files& files, const std::string& folder,
+                                           const core::State& state) {
+  std::vector<std::string> faults;
+  const auto handle = files.open_root(folder);
+  if (!handle) return {folder + ": " + handle.error().message()};
+  if (files.stat_at(*handle, kImportedName)) return {};  // it has what its export had
+  const auto key = read_key(files, *handle);
+  if (!key && key.error().code() == ErrorCode::not_found)
+    faults.push_back(
+        "its key is missing: the next pass makes a new one, and sensitive files look changed once");
+  else if (!key)
+    faults.push_back("its key cannot be read: " + key.error().message());
+  const auto blobs = blobs::open_blobs(files, folder, true);
+  if (!blobs && (!state.last_plan.empty() || !state.owned.empty()))
+    faults.push_back("its blobs are missing: " + blobs.error().message());
+  else if (blobs && !state.last_plan.empty() && !(*blobs)->contains(state.last_plan))
+    faults.push_back("the blob of the last plan is missing: sha256:" + state.last_plan.hex());
+  return faults;
+}
+
 Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& folder,
                          const StoreBinding& binding) {
-  DATUM_TRY(check_folder(files, folder));
+  DATUM_TRY(check_not_imported(files, folder));
+  // Whoever can write the folder can put another journal or another key in the place of ours.
+  DATUM_TRY(config::check_way(files, folder, binding.trusted_uid));
   DATUM_ASSIGN(auto history, history::open_history(loop, folder));
   return open_store_over(loop, files, folder, std::move(history), binding);
 }
@@ -85,7 +104,8 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
   Store store;
   store.folder = folder;
   store.history = std::move(history);
-  if (store.history->state().store.empty()) {
+  const bool is_new = store.history->state().store.empty();
+  if (is_new) {
     const core::CreateStore create{crypto::random_id(), binding.root, binding.host, binding.source,
                                    binding.version};
     DATUM_TRY(store.history->execute(create));
@@ -93,9 +113,11 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};
     DATUM_TRY(store.history->execute(open));
   }
-  auto key = read_or_make_key(files, folder);
+  bool made = false;
+  auto key = read_or_make_key(files, folder, made);
   if (!key) return fail(std::move(key).error().context(folder));
   store.sensitive_key = std::move(*key);
+  store.key_was_lost = made && !is_new;
   DATUM_ASSIGN(store.blobs, blobs::open_blobs(files, folder, false));
   return store;
 }

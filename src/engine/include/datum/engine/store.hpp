@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "datum/blobs/blob_store.hpp"
 #include "datum/history/history.hpp"
@@ -18,6 +19,9 @@ struct Store {
   std::unique_ptr<history::History> history;
   std::unique_ptr<blobs::BlobStore> blobs;
   Bytes sensitive_key;  // 32 bytes, made at creation, never exported
+  // The store existed and its key did not: this one is new, and sensitive content that was recorded
+  // under the old one will look changed once.
+  bool key_was_lost = false;
 };
 
 // A file of this name in a store's folder says that the store was made from an export. It is for
@@ -27,14 +31,16 @@ inline constexpr std::string_view kImportedName = "imported";
 struct StoreBinding {
   std::string root;  // the tree it acts on, "/" or --root
   std::string host;
-  std::string source;   // "local", or a mesh
-  std::string version;  // of this program
+  std::string source;             // "local", or a mesh
+  std::string version;            // of this program
+  std::uint32_t trusted_uid = 0;  // who counts as root: the user this runs as
 };
 
 // Opens or creates the store in `folder` and queues its `storeCreated`/`storeOpened` (not yet
 // durable when this returns: wait for it before acting). `busy` names the process that has it.
-// `refused` when it is bound to another root or host. A folder that had a journal once and has none
-// now is created anew.
+// `refused` when it is bound to another root or host, or when somebody else than the trusted user
+// or root owns the folder or can change it or the way to it. A folder that had a journal once and
+// has none now is created anew.
 [[nodiscard]] Result<Store> open_store(loop::Loop& loop, os::Files& files,
                                        const std::string& folder, const StoreBinding& binding);
 
@@ -44,6 +50,11 @@ struct StoreBinding {
                                             const std::string& folder,
                                             std::unique_ptr<history::History> history,
                                             const StoreBinding& binding);
+// What of a store's folder is missing beside a sound journal: its key, its blobs, the plan that was
+// recorded last. In words for a person; empty if nothing is.
+[[nodiscard]] std::vector<std::string> find_store_faults(os::Files& files,
+                                                         const std::string& folder,
+                                                         const core::State& state);
 // The store's key, for a pass that records nothing; random (and then of use for this pass only)
 // where there is no store.
 [[nodiscard]] Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder);
