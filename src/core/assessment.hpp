@@ -14,7 +14,8 @@ struct PassFacts {
   bool held = false;    // what lowered the mode was a hold of the local configuration
   bool failed = false;  // an action failed or is blocked
   std::uint32_t observed_only = 0, observed_only_drifted = 0;
-  std::uint32_t carried_flags = 0;  // facts that no store holds
+  std::uint32_t planned_removals = 0;  // of targets that left the declaration, done or not
+  std::uint32_t carried_flags = 0;     // facts that no store holds
   WallNs wall;
 };
 [[nodiscard]] HostStatus assess(const State& state, const PassFacts& pass,

@@ -25,7 +25,9 @@ Status Decider::need_no_open_action() const {
   DATUM_TRY(need_pass());
   const auto count = state_.pass->open.size();
   if (count == 0) return {};
-  return fail(ErrorCode::conflict, std::to_string(count) + " announced actions have no end yet");
+  return fail(ErrorCode::conflict,
+              count == 1 ? std::string("1 announced action has no end yet")
+                         : std::to_string(count) + " announced actions have no end yet");
 }
 
 Phase Decider::phase_of(std::uint32_t ordinal) const {

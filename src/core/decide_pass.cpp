@@ -95,6 +95,7 @@ static PassFacts facts_at_end(const PassState& pass, const FinishPass& command) 
   facts.failed = pass.failed != 0 || pass.blocked != 0;
   facts.observed_only = command.observed_only;
   facts.observed_only_drifted = command.observed_only_drifted;
+  facts.planned_removals = command.planned.leave;
   facts.carried_flags = command.extra_flags;
   facts.wall = command.now;
   return facts;

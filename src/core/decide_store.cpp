@@ -1,4 +1,5 @@
 // Decisions about the store, holds and people's judgements.
+#include "bounds.hpp"
 #include "decisions.hpp"
 
 namespace datum::core {
@@ -56,7 +57,15 @@ Result<Events> Decider::operator()(const LiftHold& command) const {
 Result<Events> Decider::operator()(const Acknowledge& command) const {
   if (!state_.resources.contains(command.target) && !state_.owned.contains(command.target))
     return fail(ErrorCode::refused, command.target.text() + " is neither declared nor owned");
-  return Events{TargetAcknowledged{command.target, command.actor, command.reason, command.until}};
+  return Events{
+      TargetAcknowledged{command.target, command.actor, bounded(command.reason), command.until}};
+}
+
+Result<Events> Decider::operator()(const LiftAcknowledgement& command) const {
+  if (!state_.acknowledged.contains(command.target))
+    return fail(ErrorCode::refused, command.target.text() + " is not acknowledged");
+  return Events{TargetAcknowledged{command.target, command.actor, bounded(command.reason),
+                                   kAcknowledgementLifted}};
 }
 
 Result<Events> Decider::operator()(const KeepTarget& command) const {

@@ -22,6 +22,7 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const SetHold& command) const;
   [[nodiscard]] Result<Events> operator()(const LiftHold& command) const;
   [[nodiscard]] Result<Events> operator()(const Acknowledge& command) const;
+  [[nodiscard]] Result<Events> operator()(const LiftAcknowledgement& command) const;
   [[nodiscard]] Result<Events> operator()(const KeepTarget& command) const;
   [[nodiscard]] Result<Events> operator()(const LiftQuarantine& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordCleaned& command) const;

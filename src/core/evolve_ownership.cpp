@@ -66,7 +66,10 @@ void Evolver::operator()(const TargetContested& event) const {
 }
 
 void Evolver::operator()(const TargetAcknowledged& event) const {
-  state_.acknowledged[event.target] = Acknowledgement{event.actor, event.reason, event.until};
+  if (event.until == kAcknowledgementLifted)
+    state_.acknowledged.erase(event.target);
+  else
+    state_.acknowledged[event.target] = Acknowledgement{event.actor, event.reason, event.until};
 }
 
 void Evolver::operator()(const TargetKept& event) const {

@@ -20,9 +20,10 @@ bool exceeds(const Brake& brake, const RemovalLimits& limits) {
 
 std::string brake_words(const Brake& brake, const RemovalLimits& limits) {
   const auto count = std::to_string(brake.removals);
-  return "brake: " + count + " removals in one pass, of " + std::to_string(brake.owned) +
-         " owned; without leave at most " + std::to_string(limits.max) + ", and at most " +
-         std::to_string(limits.share_percent) + " % from " + std::to_string(limits.share_from) +
+  return "brake: " + count + (brake.removals == 1 ? " removal" : " removals") +
+         " in one pass, of " + std::to_string(brake.owned) + " owned; without leave at most " +
+         std::to_string(limits.max) + ", and at most " + std::to_string(limits.share_percent) +
+         " % from " + std::to_string(limits.share_from) +
          " owned on, are done; allow them with --allow-removals " + count;
 }
 

@@ -110,7 +110,10 @@ std::string find_refusal(const Planning& planning, const Subject& subject, const
   if (auto text = type_conflict(subject); !text.empty()) return text;
   std::string text(obstacle_words(subject, action));
   const auto& detail = subject.observation->obstacle_detail;
-  if (!text.empty() && !detail.empty()) text.append(" (").append(detail).append(")");
+  // Of these two the words above say all that there is.
+  const auto obstacle = subject.observation->obstacle;
+  const bool says_more = obstacle != Obstacle::no_content && obstacle != Obstacle::immutable;
+  if (says_more && !text.empty() && !detail.empty()) text.append(" (").append(detail).append(")");
   return text;
 }
 

@@ -1,6 +1,7 @@
 // One function for node and control plane: the worst word first, flags beside it (design §4).
 #include "datum/core/status.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "assessment.hpp"
@@ -71,15 +72,30 @@ std::uint32_t find_flags(const State& state, const PassFacts& pass, const Counts
   return bits;
 }
 
+bool stands(const Acknowledgement& acknowledgement, WallNs now) {
+  return acknowledgement.until.ns == 0 || acknowledgement.until > now;
+}
+
 std::uint32_t count_acknowledged(const State& state, WallNs now) {
   std::uint32_t count = 0;
   for (const auto& [target, acknowledgement] : state.acknowledged) {
     const auto found = state.resources.find(target);
-    const bool stands = acknowledgement.until.ns == 0 || acknowledgement.until > now;
-    if (stands && found != state.resources.end() && found->second.condition == Condition::drifted)
+    if (stands(acknowledgement, now) && found != state.resources.end() &&
+        found->second.condition == Condition::drifted)
       ++count;
   }
   return count;
+}
+
+// The last pass judged which targets that left are to be removed; those of them that are still
+// owned and still undeclared are what remains of that. Those it lets go are owned no more once it
+// enforced, and were not among the removals before.
+std::uint32_t count_leaving(const State& state, const PassFacts& pass) {
+  if (!pass.finished || pass.planned_removals == 0) return 0;
+  std::uint32_t count = 0;
+  for (const auto& [target, owned] : state.owned)
+    if (!state.resources.contains(target)) ++count;
+  return std::min(count, pass.planned_removals);
 }
 
 PassFacts facts_of(const State& state) {
@@ -96,6 +112,7 @@ PassFacts facts_of(const State& state) {
   facts.failed = last.finished.failed != 0 || last.finished.blocked != 0;
   facts.observed_only = last.finished.observed_only;
   facts.observed_only_drifted = last.finished.observed_only_drifted;
+  facts.planned_removals = last.finished.planned.leave;
   facts.carried_flags = last.finished.flags & kCarried;
   facts.wall = last.wall;
   return facts;
@@ -142,12 +159,13 @@ HostStatus assess(const State& state, const PassFacts& pass, const StatusInput& 
   status.counts = count_resources(state);
   status.flags = find_flags(state, pass, status.counts, input);
   status.pending_notifications = static_cast<std::uint32_t>(state.pending.size());
+  status.leaving = count_leaving(state, pass);
   status.acknowledged_drifted = count_acknowledged(state, input.now);
   status.observed_only_drifted = pass.finished && pass.mode == Mode::observe
                                      ? status.counts.drifted
                                      : pass.observed_only_drifted;
   const auto reason = reason_unknown(state, pass, status.counts);
-  if (status.counts.drifted != 0 || status.pending_notifications != 0) {
+  if (status.counts.drifted != 0 || status.pending_notifications != 0 || status.leaving != 0) {
     status.condition = Condition::drifted;
   } else if (!reason.empty()) {
     status.condition = Condition::unknown;
@@ -167,6 +185,13 @@ std::vector<model::Target> contested_targets(const State& state, const StatusInp
 
 HostStatus compute_status(const State& state, const StatusInput& input) {
   return assess(state, facts_of(state), input);
+}
+
+Acknowledgements standing_acknowledgements(const State& state, WallNs now) {
+  Acknowledgements standing;
+  for (const auto& [target, acknowledgement] : state.acknowledged)
+    if (stands(acknowledgement, now)) standing.emplace(target, acknowledgement);
+  return standing;
 }
 
 int exit_code(Condition condition) {

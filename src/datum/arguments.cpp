@@ -5,7 +5,9 @@
 #include <functional>
 #include <iostream>
 
+#include "datum/text/terminal.hpp"
 #include "datum_version.hpp"
+#include "nearest.hpp"
 
 namespace datum::program {
 
@@ -26,6 +28,19 @@ const CLI::Validator kDigits(
       return digits ? std::string() : value + " is not a whole number";
     },
     "");
+
+// CLI11 goes one level deep; here every command is described with its flags, `journal list` too.
+class WholeHelp final : public CLI::Formatter {
+ public:
+  std::string make_expanded(const CLI::App* command) const override {
+    auto text = CLI::Formatter::make_expanded(command);
+    for (const auto* below : command->get_subcommands([](const CLI::App*) { return true; })) {
+      auto part = CLI::Formatter::make_expanded(below);
+      text += "\n" + command->get_name() + " " + part;
+    }
+    return text;
+  }
+};
 
 // Builds one sub-command: each `with_…` adds a group of flags that several verbs share.
 class Command {
@@ -66,10 +81,20 @@ class Command {
         ->excludes(app_.get_option("--fleet"));
     return *this;
   }
-  Command& with_machine() {
-    app_.add_option("--root", arguments_.root, "act inside this tree")
+  Command& with_root(const std::string& meaning) {
+    app_.add_option_function<std::string>(
+            "--root",
+            [this](const std::string& value) {
+              arguments_.root = value;
+              arguments_.root_given = true;
+            },
+            meaning)
         ->type_name("DIR")
         ->check(kNotEmpty);
+    return *this;
+  }
+  Command& with_machine() {
+    with_root("act inside this tree");
     app_.add_option("--config", arguments_.config,
                     "configuration (default: etc/datum under the root)")
         ->type_name("DIR")
@@ -100,6 +125,9 @@ class Command {
                     "let this pass remove up to N targets that left the declaration")
         ->type_name("N")
         ->check(kDigits);
+    return with_final();
+  }
+  Command& with_final() {
     app_.add_flag("--final", arguments_.final, "accept an empty manifest");
     return *this;
   }
@@ -108,6 +136,7 @@ class Command {
                     "read this copy or export instead of the store")
         ->type_name("PATH")
         ->check(kNotEmpty);
+    with_root("the tree the store acts on");
     return with_state();
   }
   Command& with_filter() {
@@ -145,8 +174,8 @@ Command& add(Commands& commands, CLI::App& parent, Arguments& arguments, Verb ve
 }
 
 void add_fleet_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
-  auto& init =
-      add(commands, app, arguments, Verb::init, "init", "write a small fleet into an empty folder");
+  auto& init = add(commands, app, arguments, Verb::init, "init",
+                   "write a small fleet into a new or empty folder");
   init.app().add_option("DIR", arguments.folder, "the folder")->required();
   init.with_host();
   add(commands, app, arguments, Verb::validate, "validate", "check a fleet for all its hosts")
@@ -178,11 +207,13 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       .with_fleet(false)
       .with_manifest()
       .with_machine()
+      .with_final()
       .with_report();
   add(commands, app, arguments, Verb::diff, "diff", "show how the machine differs; record nothing")
       .with_fleet(false)
       .with_manifest()
       .with_machine()
+      .with_final()
       .with_report();
   auto& plan = add(commands, app, arguments, Verb::plan, "plan",
                    "show what reconcile would do; record nothing");
@@ -204,13 +235,20 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       ->check(kNotEmpty);
 }
 
+void add_acknowledge(Command& command, Arguments& arguments) {
+  auto& app = command.app();
+  app.add_option("TARGET", arguments.target, "a path, family:name, or Type[name]")->required();
+  auto* until = app.add_option("--until", arguments.until, "when it ends: 2h, 7d, or RFC 3339");
+  until->type_name("TIME")->check(kNotEmpty);
+  app.add_option("--reason", arguments.reason, "why, in words")
+      ->type_name("WORDS")
+      ->check(kNotEmpty);
+  app.add_flag("--lift", arguments.lift, "end it now")->excludes(until);
+}
+
 void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   const auto rooted = [&](Command& command) -> Command& {
-    command.app()
-        .add_option("--root", arguments.root, "the tree the store acts on")
-        ->type_name("DIR")
-        ->check(kNotEmpty);
-    return command.with_state();
+    return command.with_root("the tree the store acts on").with_state();
   };
   rooted(
       add(commands, app, arguments, Verb::status, "status", "the host's condition, from its store"))
@@ -225,6 +263,10 @@ void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   history.app()
       .add_option("TARGET", arguments.target, "a path, family:name, or Type[name]")
       ->required();
+  add_acknowledge(rooted(add(commands, app, arguments, Verb::acknowledge, "ack",
+                             "say that a drift is known: who, why and until when"))
+                      .with_json(),
+                  arguments);
 }
 
 void add_export_verbs(Commands& commands, Arguments& arguments, CLI::App& journal) {
@@ -279,7 +321,7 @@ void add_journal_verbs(Commands& commands, Arguments& arguments, CLI::App& journ
       ->type_name("N")
       ->check(kDigits);
   add(commands, journal, arguments, Verb::journal_verify, "verify",
-      "check envelope, chain, indexes and checkpoint")
+      "check envelope, chain, indexes, checkpoint, and that no blob is missing")
       .with_journal()
       .with_json();
   add_export_verbs(commands, arguments, journal);
@@ -316,6 +358,25 @@ void add_replay_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       ->check(kNotEmpty);
 }
 
+// A word that is no command, with the one that was perhaps meant; nothing to say if it is one.
+std::string find_wrong_word(const CLI::App& app, const std::string& path, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  const std::string word = argv[1];
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() != word) {
+      names.push_back(command->get_name());
+      continue;
+    }
+    if (command->get_subcommands([](const CLI::App*) { return true; }).empty()) return {};
+    return find_wrong_word(*command, path + " " + word, argc - 1, argv + 1);
+  }
+  const auto near = find_nearest(word, names);
+  return path + ": there is no command \"" + text::escape(word) + "\"" +
+         (near.empty() ? "" : "; did you mean " + near + "?") + "\n`" + path +
+         " --help` lists the commands.\n";
+}
+
 }  // namespace
 
 Parsed parse_arguments(int argc, char** argv) {
@@ -324,6 +385,7 @@ Parsed parse_arguments(int argc, char** argv) {
   CLI::App app("Datum keeps this machine in its declared state and can prove everything it did.",
                "datum");
   app.require_subcommand(1);
+  app.formatter(std::make_shared<WholeHelp>());
   app.set_version_flag("--version",
                        std::string("datum ") + DATUM_VERSION + " (" + kCommit + "), store level 1");
   app.set_help_all_flag("--help-all", "help of every command");
@@ -335,6 +397,18 @@ Parsed parse_arguments(int argc, char** argv) {
   add_journal_verbs(commands, arguments, journal);
   add_replay_verbs(commands, app, arguments);
   app.footer("Exit: 0 converged, 2 drifted, 4 unknown, 1 refused or failed, 3 another pass runs.");
+  if (const auto wrong = find_wrong_word(app, "datum", argc, argv); !wrong.empty()) {
+    std::cerr << wrong;
+    return {std::nullopt, 1};
+  }
+  app.failure_message([](const CLI::App* top, const CLI::Error& error) {
+    std::string path = "datum";
+    for (auto chosen = top->get_subcommands(); !chosen.empty();
+         chosen = chosen.front()->get_subcommands())
+      path += " " + chosen.front()->get_name();
+    return path + ": " + text::escape_lines(error.what()) + "\n`" + path +
+           " --help` says what it takes.\n";
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

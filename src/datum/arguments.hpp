@@ -25,6 +25,7 @@ enum class Verb : std::uint8_t {
   status,
   owned,
   history,
+  acknowledge,
   journal_list,
   journal_show,
   journal_tail,
@@ -45,6 +46,7 @@ struct Arguments {
   std::string fleet, manifest, host, profile;
   // where it acts, and where the store and the configuration are
   std::string root = "/";
+  bool root_given = false;
   std::string state;   // default: var/lib/datum under the root
   std::string config;  // default: etc/datum under the root
   bool json = false;
@@ -68,6 +70,9 @@ struct Arguments {
   std::vector<std::string> diff;       // two places, or nothing
   std::string pass_name, html;
   bool follow = false, redact = false, content = false;
+  // ack, with `until`
+  std::string reason;
+  bool lift = false;
 };
 
 struct Parsed {

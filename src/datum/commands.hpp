@@ -5,10 +5,11 @@
 
 namespace datum::program {
 
-[[nodiscard]] int pass_command(const Arguments& arguments);     // observe diff plan reconcile
-[[nodiscard]] int store_command(const Arguments& arguments);    // status owned history
-[[nodiscard]] int journal_command(const Arguments& arguments);  // journal …
-[[nodiscard]] int replay_command(const Arguments& arguments);   // replay postmortem
+[[nodiscard]] int pass_command(const Arguments& arguments);         // observe diff plan reconcile
+[[nodiscard]] int store_command(const Arguments& arguments);        // status owned history
+[[nodiscard]] int journal_command(const Arguments& arguments);      // journal …
+[[nodiscard]] int replay_command(const Arguments& arguments);       // replay postmortem
+[[nodiscard]] int acknowledge_command(const Arguments& arguments);  // ack
 [[nodiscard]] int fleet_command(
     const Arguments& arguments);  // init validate render explain affected schema
 

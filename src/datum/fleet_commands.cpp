@@ -1,5 +1,6 @@
 // init, validate, render, explain, affected, schema: a fleet, without any machine.
 #include <cstdio>
+#include <filesystem>
 #include <thread>
 
 #include "commands.hpp"
@@ -249,6 +250,18 @@ Result<int> compare_fleets(os::Files& files, const Arguments& arguments,
   return affected.errors.empty() ? 0 : 1;
 }
 
+// A changed file as the fleet names it: below its folder, whichever way it was written.
+std::string inside_fleet(const std::string& file, const std::string& fleet) {
+  if (!file.starts_with('/')) return std::filesystem::path(file).lexically_normal().string();
+  std::error_code ignored;
+  const auto real = std::filesystem::weakly_canonical(file, ignored).string();
+  for (const auto& base :
+       {absolute_path(fleet), std::filesystem::weakly_canonical(fleet, ignored).string()})
+    for (const auto& path : {absolute_path(file), real})
+      if (path.starts_with(base + "/")) return path.substr(base.size() + 1);
+  return file;
+}
+
 Result<int> run_affected(os::Files& files, const Arguments& arguments) {
   if (arguments.base.empty() && arguments.files.empty())
     return fail(
@@ -258,7 +271,9 @@ Result<int> run_affected(os::Files& files, const Arguments& arguments) {
   if (!arguments.base.empty()) return compare_fleets(files, arguments, loaded);
   DATUM_ASSIGN(const auto profile, read_profile(arguments));
   int code = 0;
-  for (const auto& touched : fleet::touched_hosts(loaded, arguments.files, profile)) {
+  std::vector<std::string> names;
+  for (const auto& file : arguments.files) names.push_back(inside_fleet(file, arguments.fleet));
+  for (const auto& touched : fleet::touched_hosts(loaded, names, profile)) {
     if (!touched.known) {
       std::fprintf(stderr, "error: %s: the fleet does not read this file\n", touched.file.c_str());
       code = 1;

@@ -55,9 +55,10 @@ inspect::LogsRead read_logs(const Arguments& arguments, const core::State& state
 }  // namespace
 
 Result<int> run_history(const Arguments& arguments) {
-  DATUM_ASSIGN(const auto story, open_story(arguments));
+  DATUM_ASSIGN(const auto known, open_known_story(arguments));
+  const auto& story = known.story;
   const auto& reader = story.reader;
-  DATUM_ASSIGN(const auto state, history::fold(*reader, 0, true));
+  const auto& state = known.state;
   DATUM_ASSIGN(const auto target, find_target(state, arguments.target));
   DATUM_ASSIGN(const auto events, history::find_target(*reader, target, 1, kAll));
   if (events.empty())

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "commands.hpp"
+#include "datum/blobs/blob_store.hpp"
+#include "datum/engine/store.hpp"
 #include "datum/history/open.hpp"
 #include "datum/inspect/store_report.hpp"
+#include "datum/os_linux/linux_files.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/json_writer.hpp"
 #include "datum/text/terminal.hpp"
@@ -189,6 +193,43 @@ Result<int> run_tail(const Arguments& arguments) {
   return follow(arguments, filter, path, from);
 }
 
+// The digests of all content that records refer to: plans, and what lay there before a change.
+void add_blobs(const core::Event& event, std::set<Digest>& named) {
+  if (const auto* planned = std::get_if<core::PlanComputed>(&event)) named.insert(planned->plan);
+  if (const auto* finished = std::get_if<core::PassFinished>(&event)) named.insert(finished->plan);
+  if (const auto* announced = std::get_if<core::ActionsAnnounced>(&event)) {
+    named.insert(announced->plan);
+    for (const auto& action : announced->actions) named.insert(action.old_content);
+  }
+}
+
+// What a store's folder lacks beside its records, in words; empty if nothing. Only of a store
+// itself: an export, or a copy of the journal alone, has neither key nor all blobs.
+Result<std::string> find_missing(const std::string& folder) {
+  const auto files = os_linux::make_files();
+  DATUM_ASSIGN(const auto reader, history::open_reader(folder));
+  // Of the key alone: blobs are counted below.
+  const auto faults = engine::find_store_faults(*files, folder, {});
+  if (!faults.empty()) return faults.front();
+  const auto blobs = blobs::open_blobs(*files, folder, true);
+  std::set<Digest> named;
+  DATUM_TRY(history::scan_events(*reader, 1, [&named](const history::StoredEvent& stored) {
+    add_blobs(stored.event, named);
+    return journal::Visit::go_on;
+  }));
+  named.erase(Digest{});
+  if (blobs) std::erase_if(named, [&](const Digest& one) { return (*blobs)->contains(one); });
+  if (named.empty()) return std::string();
+  return text::format_count(named.size(), "blob") + " that records refer to " +
+         (named.size() == 1 ? "is" : "are") + " missing, first sha256:" + named.begin()->hex();
+}
+
+bool is_store(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) &&
+         !std::filesystem::exists(path + "/" + std::string(engine::kImportedName), ignored);
+}
+
 struct Verified {
   journal::Verification verification;
   Digest redacted_from;
@@ -241,7 +282,14 @@ std::string verified_text(const Verified& verified) {
 Result<int> run_verify(const Arguments& arguments) {
   DATUM_ASSIGN(const auto path, story_path(arguments));
   auto verified = verify_path(path);
+  if (!verified && verified.error().code() == ErrorCode::not_found)
+    DATUM_TRY(open_story_at(path));  // says whether there ever was one
   if (!verified) return fail(std::move(verified).error().context(path));
+  auto& found = verified->verification;
+  if (found.sound && arguments.journal.empty() && is_store(path)) {
+    DATUM_ASSIGN(found.problem, find_missing(path));
+    found.sound = found.problem.empty();
+  }
   print(arguments.json ? verified_json(path, *verified) : verified_text(*verified));
   return verified->verification.sound ? 0 : 1;
 }

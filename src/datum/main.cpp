@@ -60,6 +60,8 @@ int dispatch(const datum::program::Arguments& arguments) {
     case Verb::owned:
     case Verb::history:
       return datum::program::store_command(arguments);
+    case Verb::acknowledge:
+      return datum::program::acknowledge_command(arguments);
     case Verb::journal_list:
     case Verb::journal_show:
     case Verb::journal_tail:

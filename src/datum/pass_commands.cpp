@@ -1,11 +1,15 @@
 // observe, diff, plan, reconcile: one pass over one manifest, printed.
 #include <csignal>
+#include <cstdio>
 
 #include "commands.hpp"
 #include "content_differences.hpp"
 #include "datum/base/assert.hpp"
+#include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
+#include "datum/text/human.hpp"
+#include "datum/text/terminal.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
 #include "session.hpp"
@@ -96,17 +100,6 @@ loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conduc
   co_return co_await running;
 }
 
-Status close_store(Session& session, engine::Store& store) {
-  Status result = fail(ErrorCode::internal, "the journal was not closed");
-  DATUM_TRY(store.history->execute(core::CloseStore{"the command ended"}));
-  store.history->close([&result, &session](Status closed) {
-    result = std::move(closed);
-    session.loop->stop();
-  });
-  session.loop->run();
-  return result;
-}
-
 // What could not be looked at stands in no plan, and has to be named all the same.
 std::vector<core::Observation> unknown_among(const std::vector<core::Observation>& observations) {
   std::vector<core::Observation> unknown;
@@ -115,26 +108,46 @@ std::vector<core::Observation> unknown_among(const std::vector<core::Observation
   return unknown;
 }
 
+// Places that others can change. Not recorded, so not part of the report, which a replay prints
+// byte for byte.
+void print_warnings(const engine::PassReport& report) {
+  constexpr std::size_t kListed = 10;
+  std::size_t count = 0;
+  for (const auto& seen : report.observations) {
+    if (seen.warning.empty() || ++count > kListed) continue;
+    std::fprintf(stderr, "warning: %s (%s): %s\n", text::escape(seen.reference.text()).c_str(),
+                 text::escape(seen.target.text()).c_str(), text::escape(seen.warning).c_str());
+  }
+  if (count > kListed)
+    std::fprintf(stderr, "warning: and %zu more in such folders; --json names them all\n",
+                 count - kListed);
+}
+
 void print_report(const Arguments& arguments, const engine::PassReport& report,
-                  const std::string& host, const std::string& differences) {
+                  const core::Acknowledgements& acknowledged, const std::string& host,
+                  const std::string& differences) {
   const auto style = output_style(arguments);
   const inspect::PassLine line{host, report.pass, report.mode, report.status, report.cut_short};
   const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
   const bool acted = report.mode.mode == core::Mode::enforce && arguments.verb == Verb::reconcile;
   const auto outcomes =
       acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
+  const auto list_command = arguments.command_line + " --all";
   if (arguments.json) {
-    if (shows_plan) print(inspect::drift_json(unknown_among(report.observations), false));
-    print(shows_plan ? inspect::plan_json(*report.plan, outcomes)
-                     : inspect::drift_json(report.observations, arguments.all));
+    const auto unknown = unknown_among(report.observations);
+    if (shows_plan) print(inspect::drift_json(unknown, acknowledged, false));
+    print(shows_plan ? inspect::plan_json(*report.plan, outcomes, acknowledged)
+                     : inspect::drift_json(report.observations, acknowledged, arguments.all));
+    if (!shows_plan) print(inspect::leaving_json(*report.plan));
     print(inspect::pass_json(line));
     return;
   }
   if (shows_plan) {
-    print(inspect::plan_text(*report.plan, outcomes, arguments.command_line + " --all", style));
-    print(inspect::drift_text(unknown_among(report.observations), style));
+    print(inspect::plan_text(*report.plan, outcomes, acknowledged, list_command, style));
+    print(inspect::drift_text(unknown_among(report.observations), acknowledged, style));
   } else {
-    print(inspect::drift_text(report.observations, style));
+    print(inspect::drift_text(report.observations, acknowledged, style));
+    print(inspect::leaving_text(*report.plan, list_command, style));
   }
   print(differences);
   print(inspect::pass_text(line, style));
@@ -147,18 +160,41 @@ Result<std::unique_ptr<loop::Signals>> watch_stop(Session& session, engine::Cond
   });
 }
 
+// A fleet that others can change decides what root does here. One that a person names is theirs to
+// judge; the one of agent.yaml is read unattended.
+Status check_fleet(Session& session, const Arguments& arguments,
+                   const config::Configuration& configuration) {
+  const bool local = configuration.source.value && *configuration.source.value == arguments.fleet;
+  if (arguments.fleet.empty() || trusted_uid() != 0 || (!local && !session.strict_paths)) return {};
+  const auto checked =
+      config::check_way(*session.files, absolute_path(arguments.fleet), trusted_uid());
+  if (checked) return {};
+  const auto words = "the fleet can be changed by others than root: " + checked.error().message();
+  if (session.strict_paths)
+    return fail(ErrorCode::refused, words + "; trust.strictPaths is set, so it was not read");
+  std::fprintf(stderr, "warning: %s\n", text::escape(words).c_str());
+  return {};
+}
+
 Result<int> run_pass(Arguments arguments) {
   DATUM_ASSIGN(auto session, open_session(arguments));
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
   fill_in(arguments, configuration);
+  session.strict_paths = configuration.strict_paths.value;
+  DATUM_TRY(check_fleet(session, arguments, configuration));
   DATUM_ASSIGN(const auto desired, load_desired(*session.files, session.root, arguments));
   const bool dry = is_dry(arguments.verb);
   const engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
-                                     program_version()};
+                                     program_version(), trusted_uid()};
   auto store =
       dry ? open_forgetful_store(session, binding)
           : engine::open_store(*session.loop, *session.files, session.state_folder, binding);
   if (!store) return fail(std::move(store).error());
+  if (store->key_was_lost)
+    std::fprintf(stderr,
+                 "warning: %s had lost its key, and has a new one: what was recorded of sensitive "
+                 "files cannot be compared, they look changed once\n",
+                 session.state_folder.c_str());
   auto machine = make_machine(session, desired.content, store->sensitive_key);
   DATUM_ASSIGN(auto request,
                make_request(session, arguments, configuration, desired, store->history->state()));
@@ -175,6 +211,8 @@ Result<int> run_pass(Arguments arguments) {
     DATUM_ASSIGN(const auto signals, watch_stop(session, conductor));
     report = run_task(*session.loop, recover_and_run(conductor, std::move(request)));
   }
+  const auto acknowledged =
+      core::standing_acknowledgements(store->history->state(), session.loop->clock().wall_now());
   if (store->history->healthy()) {
     if (auto closed = close_store(session, *store); !closed && report)
       report = fail(std::move(closed).error());
@@ -186,7 +224,8 @@ Result<int> run_pass(Arguments arguments) {
   std::string differences;
   if (arguments.verb == Verb::diff && !arguments.json)
     differences = content_differences(*machine, *desired.manifest, report->observations);
-  print_report(arguments, *report, desired.manifest->host, differences);
+  print_warnings(*report);
+  print_report(arguments, *report, acknowledged, desired.manifest->host, differences);
   return core::exit_code(report->status.condition);
 }
 

@@ -36,7 +36,7 @@ Result<inspect::Replayed> replay_once(const history::Story& story, const Argumen
   const auto style = output_style(arguments);
   if (!arguments.as_mode) return inspect::replay(*story.reader, *projection, at, style);
   if (*arguments.as_mode == "observe")
-    return inspect::replay_as_observed(*story.reader, *projection, at, style);
+    return inspect::replay_as_observed(*story.reader, *story.content, *projection, at, style);
   if (*projection != inspect::Projection::drift)
     return fail(ErrorCode::invalid_argument,
                 "--as enforce concerns drift: it shows the plan that would have been done");

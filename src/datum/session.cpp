@@ -1,6 +1,7 @@
 #include "session.hpp"
 
 #include <pwd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,13 +26,20 @@ std::size_t pool_width() {
   return std::min(cores + 1, kMaxPool);  // one stays free for the pass's other work
 }
 
-std::string below(const std::string& root, const std::string& path) {
-  return root == "/" ? path : root + path;
+// Half of the descriptors that this process may have, for the folders that jobs hold open: each
+// holds as many folders as files, and the journal, the loop and the blobs want the rest.
+std::size_t open_folders_of_a_job() {
+  constexpr rlim_t kOthers = 40;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return os::kMaxOpenFolders;
+  const auto rest = limit.rlim_cur > kOthers ? limit.rlim_cur - kOthers : 1;
+  const auto share = rest / (2 * pool_width());
+  return std::clamp<std::size_t>(share, 4, os::kMaxOpenFolders);
 }
 
-// Root's files count as trusted; somebody who runs this without root trusts their own.
-std::uint32_t trusted_uid() {
-  return ::geteuid();
+std::string below(const std::string& root, const std::string& path) {
+  return root == "/" ? path : root + path;
 }
 
 void apply_hold(core::ModeTerms& terms, const config::Hold& hold, WallNs now) {
@@ -52,6 +60,11 @@ void apply_windows(core::ModeTerms& terms, const config::Configuration& configur
 }
 
 }  // namespace
+
+// Root's files count as trusted; somebody who runs this without root trusts their own.
+std::uint32_t trusted_uid() {
+  return ::geteuid();
+}
 
 std::string config_folder(const Arguments& arguments) {
   if (!arguments.config.empty()) return absolute_path(arguments.config);
@@ -147,12 +160,25 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->accounts = session.accounts.get();
   machine->content = content.get();
   machine->trusted_uid = trusted_uid();
+  machine->max_open_folders = open_folders_of_a_job();
+  machine->strict_paths = session.strict_paths;
   machine->sensitive_key = std::move(sensitive_key);
   machine->own_files = own_files(session);
   machine->own_contents = std::make_shared<const resource::OwnContents>(
       *session.files, std::vector{session.state_folder, session.config_folder});
   // The machine borrows the content; it lives as long as the machine does.
   return {machine.get(), [machine, content](resource::Machine*) {}};
+}
+
+Status close_store(Session& session, engine::Store& store) {
+  Status result = fail(ErrorCode::internal, "the journal was not closed");
+  DATUM_TRY(store.history->execute(core::CloseStore{"the command ended"}));
+  store.history->close([&result, &session](Status closed) {
+    result = std::move(closed);
+    session.loop->stop();
+  });
+  session.loop->run();
+  return result;
 }
 
 core::Actor current_actor(const Arguments& arguments) {

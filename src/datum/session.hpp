@@ -25,7 +25,10 @@ struct Session {
   std::string state_folder;
   std::string config_folder;
   std::unique_ptr<os::Accounts> accounts;
+  bool strict_paths = false;  // `trust.strictPaths`
 };
+// The user whose files count as root's.
+[[nodiscard]] std::uint32_t trusted_uid();
 // --state; else what agent.yaml says; else var/lib/datum; the last two under the root.
 [[nodiscard]] Result<std::string> state_folder(const Arguments& arguments);
 // agent.yaml in `folder`; a missing one is the default. Anything wrong with it is an error that
@@ -46,6 +49,9 @@ void fill_in(Arguments& arguments, const config::Configuration& configuration);
 // The mode terms of this moment: configuration and hold are read anew at every call.
 [[nodiscard]] std::function<core::ModeTerms()> mode_terms(Session& session,
                                                           std::optional<core::Mode> argument);
+
+// The last record, and everything durable; then the journal is closed.
+[[nodiscard]] Status close_store(Session& session, engine::Store& store);
 
 // Who runs this program.
 [[nodiscard]] core::Actor current_actor(const Arguments& arguments);

@@ -1,10 +1,11 @@
 // status, owned, history: what a store says. Nothing is written.
+#include <filesystem>
+
 #include "commands.hpp"
 #include "datum/inspect/store_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/resource/observer.hpp"
 #include "datum/uv/uv_loop.hpp"
-#include "desired.hpp"
 #include "history_command.hpp"
 #include "print.hpp"
 #include "session.hpp"
@@ -15,23 +16,28 @@ namespace datum::program {
 namespace {
 
 Result<int> run_status(const Arguments& arguments) {
-  DATUM_ASSIGN(const auto story, open_story(arguments));
-  const auto& reader = story.reader;
-  DATUM_ASSIGN(const auto state, history::fold(*reader, 0, true));
+  DATUM_ASSIGN(const auto known, open_known_story(arguments));
+  const auto& state = known.state;
   const auto clock = uv::make_clock();
   const core::StatusInput now{clock->wall_now(), clock->boot_now(), clock->boot_id()};
   const auto status = core::compute_status(state, now);
-  DATUM_ASSIGN(const auto contests, inspect::read_contests(*reader, state, now));
+  DATUM_ASSIGN(const auto contests, inspect::read_contests(*known.story.reader, state, now));
+  DATUM_ASSIGN(const auto path, story_path(arguments));
+  const auto files = os_linux::make_files();
+  std::vector<std::string> faults;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))  // an export has neither key nor blobs
+    faults = engine::find_store_faults(*files, path, state);
+  const inspect::StatusNotes notes{contests, faults};
   const auto style = output_style(arguments);
-  print(arguments.json ? inspect::status_json(state, status, contests)
-                       : inspect::status_text(state, status, contests, now.now, style));
+  print(arguments.json ? inspect::status_json(state, status, notes, now.now)
+                       : inspect::status_text(state, status, notes, now.now, style));
   return core::exit_code(status.condition);
 }
 
 Result<int> run_owned(const Arguments& arguments) {
-  DATUM_ASSIGN(const auto story, open_story(arguments));
-  const auto& reader = story.reader;
-  DATUM_ASSIGN(const auto state, history::fold(*reader, 0, true));
+  DATUM_ASSIGN(const auto known, open_known_story(arguments));
+  const auto& state = known.state;
   Arguments rooted = arguments;
   rooted.root = state.root;  // a store is bound to its root
   DATUM_ASSIGN(auto session, open_session(rooted));

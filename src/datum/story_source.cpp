@@ -48,6 +48,34 @@ Result<std::shared_ptr<const ContentSource>> folder_content(const std::string& f
       std::make_shared<FolderContent>(std::move(files), std::move(*blobs)));
 }
 
+// A folder without a journal: never a store, or one that has lost it.
+Error no_store(const std::string& path) {
+  std::error_code ignored;
+  const bool had_one = std::filesystem::exists(path + "/key", ignored) ||
+                       std::filesystem::exists(path + "/journal", ignored) ||
+                       std::filesystem::exists(path + "/blobs", ignored);
+  if (!had_one)
+    return {ErrorCode::not_found, path +
+                                      ": there is no store here; --state DIR names one, and the "
+                                      "first `datum observe` or `datum reconcile` makes it"};
+  return {ErrorCode::not_found,
+          path +
+              ": this store has lost its journal (journal/data.mdb is gone), and with it what is "
+              "known of this machine. Put the folder back from a copy; without one the next pass "
+              "begins a new history here, and adopts what it finds"};
+}
+
+// A store of another root says nothing about the one that was meant.
+Status check_root(const Arguments& arguments, const core::State& state) {
+  const bool is_default = arguments.state.empty() && arguments.journal.empty();
+  if (!arguments.root_given && !is_default) return {};
+  const auto root = absolute_path(arguments.root);
+  if (state.root.empty() || state.root == root) return {};
+  return fail(ErrorCode::refused, "this store is bound to the root " + state.root + ", not to " +
+                                      root + ": give --root " + state.root +
+                                      ", or another --state");
+}
+
 }  // namespace
 
 Result<std::string> story_path(const Arguments& arguments) {
@@ -59,11 +87,7 @@ Result<history::Story> open_story_at(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) return history::open_exported_story(path);
   auto reader = history::open_reader(path);
-  if (!reader && reader.error().code() == ErrorCode::not_found)
-    return fail(ErrorCode::not_found,
-                path +
-                    ": there is no store here; --state DIR names one, and the first "
-                    "`datum observe` or `datum reconcile` makes it");
+  if (!reader && reader.error().code() == ErrorCode::not_found) return fail(no_store(path));
   if (!reader) return fail(std::move(reader).error());
   DATUM_ASSIGN(auto content, folder_content(path));
   return history::Story{std::move(*reader), std::move(content), {}};
@@ -71,7 +95,24 @@ Result<history::Story> open_story_at(const std::string& path) {
 
 Result<history::Story> open_story(const Arguments& arguments) {
   DATUM_ASSIGN(const auto path, story_path(arguments));
-  return open_story_at(path);
+  DATUM_ASSIGN(auto story, open_story_at(path));
+  if (!arguments.root_given) return story;
+  DATUM_ASSIGN(const auto state, history::fold(*story.reader, 0, true));
+  DATUM_TRY(check_root(arguments, state));
+  return story;
+}
+
+Result<KnownStory> open_known_story(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto path, story_path(arguments));
+  DATUM_ASSIGN(auto story, open_story_at(path));
+  DATUM_ASSIGN(auto state, history::fold(*story.reader, 0, true));
+  DATUM_TRY(check_root(arguments, state));
+  return KnownStory{std::move(story), std::move(state)};
+}
+
+WallNs wall_now() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
 }
 
 Result<model::Target> find_target(const core::State& state, const std::string& text) {
@@ -97,8 +138,7 @@ Result<model::Target> find_target(const core::State& state, const std::string& t
 Result<WallNs> parse_time(const std::string& flag, const std::string& text) {
   if (const auto at = find_rfc3339(text)) return *at;
   if (const auto back = config::find_duration_ns(text)) {
-    const auto since = std::chrono::system_clock::now().time_since_epoch();
-    return WallNs{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count() - *back};
+    return WallNs{wall_now().ns - *back};
   }
   return fail(ErrorCode::invalid_argument,
               flag + " " + text +

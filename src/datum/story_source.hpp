@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arguments.hpp"
+#include "datum/core/state.hpp"
 #include "datum/history/story.hpp"
 
 namespace datum::program {
@@ -13,6 +14,15 @@ namespace datum::program {
 // Records and what they name. Nothing is written beside a reader's slot in a live store.
 [[nodiscard]] Result<history::Story> open_story(const Arguments& arguments);
 [[nodiscard]] Result<history::Story> open_story_at(const std::string& path);
+
+// The same, refused if the store is bound to another root than the one that was given, or, where
+// neither root nor store was, than /.
+struct KnownStory {
+  history::Story story;
+  core::State state;  // all of it
+};
+[[nodiscard]] Result<KnownStory> open_known_story(const Arguments& arguments);
+[[nodiscard]] WallNs wall_now();
 
 // A path, family:name, or the reference of something that the state knows.
 [[nodiscard]] Result<model::Target> find_target(const core::State& state, const std::string& text);

@@ -11,11 +11,13 @@ namespace datum::inspect {
 namespace {
 
 // Resources that are told in one line look alike: same type, word, fields and reason.
-std::string shape_of(const core::Observation& observation) {
+std::string shape_of(const core::Observation& observation,
+                     const core::Acknowledgements& acknowledged) {
   return std::string(model::to_string(observation.reference.type)) + "|" +
          std::string(core::to_string(observation.condition)) + "|" +
          field_list(observation.drifts) + "|" + observation.reason + "|" +
-         std::string(core::to_string(observation.obstacle));
+         std::string(core::to_string(observation.obstacle)) + "|" +
+         acknowledged_line(acknowledged, observation.target);
 }
 
 struct Group {
@@ -34,26 +36,34 @@ bool is_told(const core::Observation& observation, bool all) {
   return all || observation.condition != core::Condition::converged;
 }
 
-std::string reason_lines(const core::Observation& observation, std::size_t width) {
+std::string reason_lines(const core::Observation& observation,
+                         const core::Acknowledgements& acknowledged, std::size_t width) {
   std::string text = drift_lines(observation.drifts, 6, width);
   const auto line = [&](const std::string& words) {
     text += text::fit("      " + text::escape(words), std::max<std::size_t>(width, 40)) + "\n";
   };
   if (!observation.reason.empty()) line(observation.reason);
-  if (const auto words = obstacle_line(observation); !words.empty()) line(words);
+  // An obstacle that is the reason was told as such.
+  const bool told =
+      !observation.reason.empty() && observation.obstacle_detail == observation.reason;
+  if (const auto words = obstacle_line(observation); !words.empty() && !told) line(words);
+  if (const auto words = acknowledged_line(acknowledged, observation.target); !words.empty())
+    line(words);
   for (const auto& entry : observation.purge)
     line((entry.is_drift ? "not declared: " : "not declared (kept): ") + entry.name +
          (entry.reason.empty() ? "" : ", " + entry.reason));
   return text;
 }
 
-std::string single_text(const core::Observation& observation, std::size_t reference_width,
+std::string single_text(const core::Observation& observation,
+                        const core::Acknowledgements& acknowledged, std::size_t reference_width,
                         const Style& style) {
   const text::Painter painter(style.colour);
   const auto word = pad(core::to_string(observation.condition), 9);
   return painter.paint(colour_of(observation.condition), word) + "  " +
          pad(text::escape(observation.reference.text()), reference_width) + "  " +
-         text::escape(observation.target.text()) + "\n" + reason_lines(observation, style.width);
+         text::escape(observation.target.text()) + "\n" +
+         reason_lines(observation, acknowledged, style.width);
 }
 
 std::string folded_text(const Group& group, const Style& style) {
@@ -70,12 +80,13 @@ std::string folded_text(const Group& group, const Style& style) {
 
 }  // namespace
 
-std::string drift_text(std::span<const core::Observation> observations, const Style& style) {
+std::string drift_text(std::span<const core::Observation> observations,
+                       const core::Acknowledgements& acknowledged, const Style& style) {
   std::map<std::string, Group> groups;
   std::size_t reference_width = 0;
   for (const auto& observation : observations) {
     if (!is_told(observation, !style.fold)) continue;
-    groups[shape_of(observation)].members.push_back(&observation);
+    groups[shape_of(observation, acknowledged)].members.push_back(&observation);
   }
   const auto is_folded = [&style](const Group& group) {
     return style.fold && group.members.size() >= kFoldFrom;
@@ -88,16 +99,17 @@ std::string drift_text(std::span<const core::Observation> observations, const St
   std::string text;
   for (const auto& observation : observations) {
     if (!is_told(observation, !style.fold)) continue;
-    const auto& group = groups.at(shape_of(observation));
+    const auto& group = groups.at(shape_of(observation, acknowledged));
     if (!is_folded(group))
-      text += single_text(observation, reference_width, style);
+      text += single_text(observation, acknowledged, reference_width, style);
     else if (group.members.front() == &observation)
       text += folded_text(group, style);
   }
   return text;
 }
 
-std::string drift_json(std::span<const core::Observation> observations, bool all) {
+std::string drift_json(std::span<const core::Observation> observations,
+                       const core::Acknowledgements& acknowledged, bool all) {
   std::string lines;
   for (const auto& observation : observations) {
     if (!is_told(observation, all)) continue;
@@ -114,6 +126,7 @@ std::string drift_json(std::span<const core::Observation> observations, bool all
                                 ? std::string_view()
                                 : core::to_string(observation.obstacle))
         .member("detail", observation.obstacle_detail)
+        .member("warning", observation.warning)
         .member("missingParent", observation.missing_parent)
         .key("notDeclared")
         .begin_array();
@@ -125,7 +138,9 @@ std::string drift_json(std::span<const core::Observation> observations, bool all
           .member("drift", entry.is_drift)
           .member("reason", entry.reason)
           .end_object();
-    json.end_array().end_object();
+    json.end_array();
+    write_acknowledgement(json, acknowledged, observation.target);
+    json.end_object();
     lines += json.take() + "\n";
   }
   return lines;

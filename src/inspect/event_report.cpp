@@ -94,15 +94,24 @@ class LineSink : public history::FieldSink {
   std::size_t depth_ = 0;
 };
 
+// A list's name is a plural in English.
+std::string counted(std::string_view name, std::size_t count) {
+  if (count == 1 && name.ends_with('s')) name.remove_suffix(1);
+  return std::string(name);
+}
+
 // The first texts of an event, at its top level: enough for one line.
 class BriefSink : public history::FieldSink {
  public:
   void text(std::string_view name, std::string_view value) override {
-    if (depth_ > 0 || value.empty() || name == "version" || name == "observation") return;
+    if (words_ && !value.empty()) return add(text::escape(value));
+    if (depth_ > 0 || value.empty() || name == "version" || name == "observation" || name == "boot")
+      return;
     add(text::escape(value));
   }
   void number(std::string_view name, std::uint64_t value) override {
-    if (depth_ == 0 && value != 0 && name != "pass")
+    if (value == 0 || name == "pass" || name == "ordinal") return;
+    if (depth_ == 0 || (depth_ == 1 && counts_))
       add(std::string(name) + " " + std::to_string(value));
   }
   void signed_number(std::string_view, std::int64_t) override {}
@@ -113,12 +122,23 @@ class BriefSink : public history::FieldSink {
   }
   void digest(std::string_view, const Digest&) override {}
   void begin_list(std::string_view name, std::size_t count) override {
-    if (depth_ == 0 && count != 0) add(std::to_string(count) + " " + std::string(name));
+    words_ = depth_ == 0 && name == "flags";
+    if (depth_ == 0 && count != 0 && !words_)
+      add(std::to_string(count) + " " + counted(name, count));
     ++depth_;
   }
-  void end_list() override { --depth_; }
-  void begin_group(std::string_view) override { ++depth_; }
-  void end_group() override { --depth_; }
+  void end_list() override {
+    --depth_;
+    words_ = false;
+  }
+  void begin_group(std::string_view name) override {
+    counts_ = depth_ == 0 && (name == "counts" || name == "planned");
+    ++depth_;
+  }
+  void end_group() override {
+    --depth_;
+    counts_ = false;
+  }
 
   std::string take() { return std::move(brief_); }
 
@@ -126,21 +146,31 @@ class BriefSink : public history::FieldSink {
   void add(const std::string& words) { brief_ += (brief_.empty() ? "" : "  ") + words; }
   std::string brief_;
   std::size_t depth_ = 0;
+  bool words_ = false;   // inside a list whose words are short and few
+  bool counts_ = false;  // inside a group of nothing but counts
 };
 
 }  // namespace
 
 std::string event_line(const history::StoredEvent& stored, const Style& style) {
   constexpr std::size_t kSeqWidth = 7;
+  constexpr std::size_t kNarrowSeqWidth = 5;
   constexpr std::size_t kKindWidth = 22;
   const text::Painter painter(style.colour);
   BriefSink brief;
   history::describe_event(stored.event, brief);
+  // On a narrow terminal the day and the second will do.
+  constexpr std::size_t kWide = 110;
+  const bool wide = style.width >= kWide;
+  auto time = text::format_rfc3339(stored.place.wall,
+                                   wide ? text::Precision::milliseconds : text::Precision::seconds);
+  constexpr std::size_t kDay = 5;  // "2026-" in front of it
+  if (!wide) time = time.substr(kDay, time.size() - kDay - 1).replace(kDay, 1, " ");
   auto seq = std::to_string(stored.place.seq);
-  if (seq.size() < kSeqWidth) seq.insert(0, kSeqWidth - seq.size(), ' ');
+  const auto seq_width = wide ? kSeqWidth : kNarrowSeqWidth;
+  if (seq.size() < seq_width) seq.insert(0, seq_width - seq.size(), ' ');
   const auto kind = pad(core::to_string(core::kind_of(stored.event)), kKindWidth);
-  const auto head =
-      seq + "  " + text::format_rfc3339(stored.place.wall, text::Precision::milliseconds) + "  ";
+  const auto head = seq + "  " + time + "  ";
   const auto room = std::max<std::size_t>(style.width, 80) - text::width(head) - kKindWidth - 2;
   const auto about = text::fit(brief.take(), room);
   auto line = head + painter.paint(text::Colour::bold, kind) + "  " + about;

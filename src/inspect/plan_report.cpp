@@ -30,7 +30,8 @@ text::Colour colour_of_kind(core::ActionKind kind) {
 }
 
 // What will keep it from happening, or what came of it. Empty: nothing to say.
-std::string fate_of(const core::Action& action, const core::Outcome* outcome) {
+std::string fate_of(const core::Action& action, const core::Outcome* outcome,
+                    const std::string& waits_for) {
   if (outcome != nullptr && outcome->phase != core::Phase::waiting) {
     auto fate = std::string(phase_word(outcome->phase));
     if (!outcome->message.empty()) fate += ": " + outcome->message;
@@ -44,19 +45,41 @@ std::string fate_of(const core::Action& action, const core::Outcome* outcome) {
     return "blocked: requires " + by + ", which is drifted and only observed";
   }
   if (action.observe_only) return "observed only";
+  if (!waits_for.empty()) return "will be blocked: it comes after " + waits_for;
   return {};
 }
 
 struct Line {
   const core::Action* action = nullptr;
   const core::Outcome* outcome = nullptr;
+  std::string acknowledged;  // in words, or empty
+  std::string waits_for;     // what it comes after and that is known not to be done; or empty
 };
+
+// By ordinal: the reference of what an action comes after and that is known not to be done. Actions
+// come after earlier ones only.
+std::vector<std::string> find_waits(const core::Plan& plan) {
+  std::vector<std::string> waits(plan.actions.size());
+  std::vector<bool> dead(plan.actions.size());
+  for (const auto& action : plan.actions) {
+    if (action.observe_only || !core::is_mutating(action.kind)) continue;
+    dead[action.ordinal] = !action.refusal.empty() || !action.blocked_on.empty();
+    for (const auto before : action.after) {
+      if (!dead[before]) continue;
+      dead[action.ordinal] = true;
+      waits[action.ordinal] = plan.actions[before].reference.text();
+      break;
+    }
+  }
+  return waits;
+}
 
 std::string shape_of(const Line& line) {
   return std::to_string(static_cast<int>(line.action->kind)) + "|" +
          std::string(model::to_string(line.action->reference.type)) + "|" +
          (line.action->kind == core::ActionKind::create ? "" : field_list(line.action->changes)) +
-         "|" + fate_of(*line.action, line.outcome) + "|" + line.action->note;
+         "|" + fate_of(*line.action, line.outcome, line.waits_for) + "|" + line.action->note + "|" +
+         line.acknowledged;
 }
 
 // What a tool wrote, under its action: line by line, never cut.
@@ -79,7 +102,7 @@ std::string single_text(const Line& line, std::size_t reference_width, const Sty
   std::string text = painter.paint(colour_of_kind(action.kind), head) + "  " +
                      pad(text::escape(action.reference.text()), reference_width) + "  " +
                      text::escape(action.target.text());
-  const auto fate = fate_of(action, line.outcome);
+  const auto fate = fate_of(action, line.outcome, line.waits_for);
   const auto width = std::max<std::size_t>(style.width, 40);
   if (fate == "done" || fate == "observed only") text += "  (" + fate + ")";
   if (fate.empty() && !style.planned_word.empty()) text += "  (" + style.planned_word + ")";
@@ -87,6 +110,8 @@ std::string single_text(const Line& line, std::size_t reference_width, const Sty
   if (action.kind == core::ActionKind::update || action.kind == core::ActionKind::replace)
     text += drift_lines(action.changes, 6, width);
   if (!action.note.empty()) text += text::fit("      " + text::escape(action.note), width) + "\n";
+  if (!line.acknowledged.empty())
+    text += text::fit("      " + text::escape(line.acknowledged), width) + "\n";
   // What went wrong is never cut.
   if (!fate.empty() && fate != "done" && fate != "observed only")
     text += "      " + painter.paint(text::Colour::red, text::escape(fate)) + "\n";
@@ -108,7 +133,7 @@ std::string folded_text(const std::vector<Line>& lines, const std::string& list_
   text += "\n      " + text::escape(first.target.text()) + " … " +
           text::escape(lines.back().action->target.text()) + "\n";
   if (!first.note.empty()) text += "      " + text::escape(first.note) + "\n";
-  const auto fate = fate_of(first, lines.front().outcome);
+  const auto fate = fate_of(first, lines.front().outcome, lines.front().waits_for);
   if (!fate.empty()) text += "      " + text::escape(fate) + "\n";
   if (fate.empty() && !style.planned_word.empty()) text += "      " + style.planned_word + "\n";
   return text + "      `" + list_command + "` lists them\n";
@@ -150,9 +175,15 @@ std::string summary_text(const core::Plan& plan) {
   add(counts.replace, "to replace");
   add(counts.adopt, "to adopt unchanged");
   add(counts.release, "to release");
-  add(counts.refused, "that will fail");
-  add(counts.blocked, "blocked");
   if (text.empty()) text = "no other change";
+  if (counts.refused != 0 || counts.blocked != 0) {
+    std::string of_these;
+    if (counts.refused != 0) of_these = std::to_string(counts.refused) + " will fail";
+    if (counts.blocked != 0)
+      of_these +=
+          (of_these.empty() ? "" : " and ") + std::to_string(counts.blocked) + " will be blocked";
+    text += ", of which " + of_these;
+  }
   const auto removals = counts.remove + counts.purge + counts.leave;
   return "Plan: " + text + "; " + text::format_count(counts.restarts, "restart") + ", " +
          text::format_count(counts.reloads, "reload") + ", " +
@@ -161,10 +192,12 @@ std::string summary_text(const core::Plan& plan) {
 
 std::string brake_text(const core::Brake& brake) {
   if (!brake.engaged) return {};
-  return "Brake: " + std::to_string(brake.removals) + " removals of " +
-         std::to_string(brake.owned) +
-         " owned targets are more than is allowed at once; none is "
-         "done. If they are meant: --allow-removals " +
+  return "Brake: " + text::format_count(brake.removals, "removal") + " of " +
+         text::format_count(brake.owned, "owned target") +
+         " would be more than is allowed at once (" +
+         "removals.max, or a fifth of what is owned), so none is done and they stay where they "
+         "are. "
+         "If they are meant: reconcile --allow-removals " +
          std::to_string(brake.removals) + "\n";
 }
 
@@ -180,7 +213,7 @@ std::string notifications_text(const core::Plan& plan) {
 }
 
 void write_action(text::JsonWriter& json, const core::Action& action, const core::Outcome* outcome,
-                  std::string_view planned) {
+                  const core::Acknowledgements& acknowledged, std::string_view planned) {
   json.begin_object()
       .member("ordinal", action.ordinal)
       .member("action", core::to_string(action.kind))
@@ -199,6 +232,7 @@ void write_action(text::JsonWriter& json, const core::Action& action, const core
       .member("privileged", action.privileged)
       .member("refusal", action.refusal)
       .member("note", action.note);
+  write_acknowledgement(json, acknowledged, action.target);
   json.member("outcome", outcome == nullptr ? planned : phase_word(outcome->phase));
   if (outcome != nullptr)
     json.member("message", outcome->message).member("output", outcome->output);
@@ -208,24 +242,51 @@ void write_action(text::JsonWriter& json, const core::Action& action, const core
 }  // namespace
 
 std::string plan_text(const core::Plan& plan, std::span<const core::Outcome> outcomes,
-                      const std::string& list_command, const Style& style) {
+                      const core::Acknowledgements& acknowledged, const std::string& list_command,
+                      const Style& style) {
   if (plan.empty()) return {};
   std::vector<Line> first;
   std::vector<Line> rest;
+  const auto waits = find_waits(plan);
   for (const auto& action : plan.actions) {
-    const Line line{&action, outcomes.empty() ? nullptr : &outcomes[action.ordinal]};
+    const Line line{&action, outcomes.empty() ? nullptr : &outcomes[action.ordinal],
+                    acknowledged_line(acknowledged, action.target), waits[action.ordinal]};
     (is_removal(action.kind) || action.privileged ? first : rest).push_back(line);
   }
   return section_text(first, list_command, style) + section_text(rest, list_command, style) +
          notifications_text(plan) + brake_text(plan.brake) + summary_text(plan);
 }
 
+static bool is_leaving(const core::Action& action) {
+  return action.kind == core::ActionKind::leave || action.kind == core::ActionKind::release;
+}
+
+std::string leaving_text(const core::Plan& plan, const std::string& list_command,
+                         const Style& style) {
+  std::vector<Line> lines;
+  for (const auto& action : plan.actions)
+    if (is_leaving(action)) lines.push_back({&action, nullptr, {}, {}});
+  return section_text(lines, list_command, style) + brake_text(plan.brake);
+}
+
+std::string leaving_json(const core::Plan& plan) {
+  std::string lines;
+  for (const auto& action : plan.actions) {
+    if (!is_leaving(action)) continue;
+    text::JsonWriter json;
+    write_action(json, action, nullptr, {}, "planned");
+    lines += json.take() + "\n";
+  }
+  return lines;
+}
+
 std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> outcomes,
-                      std::string_view planned) {
+                      const core::Acknowledgements& acknowledged, std::string_view planned) {
   std::string lines;
   for (const auto& action : plan.actions) {
     text::JsonWriter json;
-    write_action(json, action, outcomes.empty() ? nullptr : &outcomes[action.ordinal], planned);
+    write_action(json, action, outcomes.empty() ? nullptr : &outcomes[action.ordinal], acknowledged,
+                 planned);
     lines += json.take() + "\n";
   }
   text::JsonWriter json;
@@ -266,7 +327,7 @@ std::string pass_text(const PassLine& pass, const Style& style) {
   const auto condition = pass.status.condition;
   std::string text = text::escape(pass.host) + ": " +
                      painter.paint(colour_of(condition), core::to_string(condition)) + ", " +
-                     counts_text(pass.status.counts);
+                     counts_text(pass.status);
   if (const auto flags = flags_text(pass.status.flags); !flags.empty()) text += " [" + flags + "]";
   if (!pass.status.reason.empty()) text += " (" + std::string(pass.status.reason) + ")";
   text += "\n";
@@ -294,6 +355,8 @@ std::string pass_json(const PassLine& pass) {
       .member("drifted", counts.drifted)
       .member("unknown", counts.unknown)
       .member("skipped", counts.skipped)
+      .member("leaving", pass.status.leaving)
+      .member("acknowledgedDrifted", pass.status.acknowledged_drifted)
       .end_object()
       .member("cutShort", pass.cut_short)
       .end_object();

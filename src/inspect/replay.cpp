@@ -108,10 +108,9 @@ Result<Replayed> status_of(journal::Reader& reader, const core::State& state,
   Replayed replayed;
   const auto status = core::compute_status(state, now);
   DATUM_ASSIGN(const auto contests, read_contests(reader, state, now));
-  replayed.text = status_text(state, status, contests, now.now, style);
-  replayed.json = status_json(state, status, contests);
-  std::string word =
-      std::string(core::to_string(status.condition)) + ", " + counts_text(status.counts);
+  replayed.text = status_text(state, status, {contests, {}}, now.now, style);
+  replayed.json = status_json(state, status, {contests, {}}, now.now);
+  std::string word = std::string(core::to_string(status.condition)) + ", " + counts_text(status);
   if (const auto flags = flags_text(status.flags); !flags.empty()) word += " [" + flags + "]";
   replayed.rows.push_back({"", text::escape(state.host) + ": " + word});
   for (const auto& [target, resource] : state.resources)
@@ -133,7 +132,7 @@ Result<Replayed> drift_of(journal::Reader& reader, const core::State& state,
     line.mode = state.last_pass->mode;
   }
   if (state.interrupted) line.cut_short = state.interrupted->detail;
-  return drift_replayed(seen, line, style);
+  return drift_replayed(seen, core::standing_acknowledgements(state, now.now), {}, line, style);
 }
 
 Replayed notifications_of(const core::State& state, const Style& style) {
@@ -193,15 +192,18 @@ std::optional<Projection> find_projection(std::string_view name) {
   return std::nullopt;
 }
 
-Replayed drift_replayed(const std::vector<core::Observation>& seen, const PassLine& line,
-                        const Style& style) {
+Replayed drift_replayed(const std::vector<core::Observation>& seen,
+                        const core::Acknowledgements& acknowledged, const core::Plan& plan,
+                        const PassLine& line, const Style& style) {
   Replayed replayed;
-  replayed.text = drift_text(seen, style) + pass_text(line, style);
-  replayed.json = drift_json(seen, !style.fold) + pass_json(line);
+  replayed.text = drift_text(seen, acknowledged, style) +
+                  leaving_text(plan, "datum observe --all", style) + pass_text(line, style);
+  replayed.json =
+      drift_json(seen, acknowledged, !style.fold) + leaving_json(plan) + pass_json(line);
   Style whole;
   whole.fold = style.fold;
   for (const auto& one : seen) {
-    auto text = drift_text({&one, 1}, whole);
+    auto text = drift_text({&one, 1}, acknowledged, whole);
     if (text.empty()) continue;
     text.pop_back();
     replayed.rows.push_back({one.target.text(), std::move(text)});

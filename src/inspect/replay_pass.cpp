@@ -109,8 +109,8 @@ Result<Looked> look_at_pass(journal::Reader& reader, Seq at) {
 
 }  // namespace
 
-Result<Replayed> replay_as_observed(journal::Reader& reader, Projection projection, Seq at,
-                                    const Style& style) {
+Result<Replayed> replay_as_observed(journal::Reader& reader, const ContentSource& content,
+                                    Projection projection, Seq at, const Style& style) {
   if (projection != Projection::drift && projection != Projection::status)
     return fail(ErrorCode::invalid_argument,
                 "--as observe concerns drift and status; nothing else depends on the mode");
@@ -125,12 +125,17 @@ Result<Replayed> replay_as_observed(journal::Reader& reader, Projection projecti
   Replayed replayed;
   if (projection == Projection::status) {
     DATUM_ASSIGN(const auto contests, read_contests(reader, state, now));
-    replayed.text = status_text(state, status, contests, now.now, style);
-    replayed.json = status_json(state, status, contests);
+    replayed.text = status_text(state, status, {contests, {}}, now.now, style);
+    replayed.json = status_json(state, status, {contests, {}}, now.now);
   } else {
     DATUM_ASSIGN(const auto seen, read_observations(reader, state, !style.fold));
     const PassLine line{state.host, state.last_pass->id, state.last_pass->mode, status, {}};
-    replayed = drift_replayed(seen, line, style);
+    core::Plan plan;  // names what left the declaration
+    if (looked.finish.planned.leave + looked.finish.planned.release != 0) {
+      DATUM_ASSIGN(plan, history::read_plan(content, looked.finish.plan));
+    }
+    const auto acknowledged = core::standing_acknowledgements(state, looked.last.wall);
+    replayed = drift_replayed(seen, acknowledged, plan, line, style);
   }
   replayed.at = looked.last.seq;
   return replayed;
@@ -148,10 +153,13 @@ Result<Replayed> replay_as_enforced(journal::Reader& reader, const ContentSource
   DATUM_ASSIGN(const auto seen, read_observations(reader, looked.state, !style.fold));
   Replayed replayed;
   replayed.at = looked.last.seq;
-  replayed.text = plan_text(plan, {}, "datum replay drift --as enforce --all", marking) +
-                  drift_text(unknown_among(seen), style);
+  const auto acknowledged = core::standing_acknowledgements(looked.state, looked.last.wall);
+  replayed.text =
+      plan_text(plan, {}, acknowledged, "datum replay drift --as enforce --all", marking) +
+      drift_text(unknown_among(seen), acknowledged, style);
   if (plan.empty()) replayed.text += "Nothing would be done.\n";
-  replayed.json = drift_json(unknown_among(seen), false) + plan_json(plan, {}, "would be done");
+  replayed.json = drift_json(unknown_among(seen), acknowledged, false) +
+                  plan_json(plan, {}, acknowledged, "would be done");
   return replayed;
 }
 

@@ -49,29 +49,46 @@ Seq failed_at(const core::State& state, const model::Target& target) {
   return at == state.failures.end() ? 0 : at->second.first;
 }
 
-std::string resources_text(const core::State& state, const Style& style) {
+using ResourceAt = std::map<model::Target, core::ResourceState>::const_iterator;
+
+// Those that are neither converged nor skipped; the acknowledged ones behind the others.
+std::vector<ResourceAt> told_resources(const core::State& state,
+                                       const core::Acknowledgements& acknowledged) {
+  std::vector<ResourceAt> told;
+  for (auto at = state.resources.begin(); at != state.resources.end(); ++at)
+    if (at->second.condition == core::Condition::drifted ||
+        at->second.condition == core::Condition::unknown)
+      told.push_back(at);
+  std::stable_partition(told.begin(), told.end(),
+                        [&](const auto& at) { return !acknowledged.contains(at->first); });
+  return told;
+}
+
+std::string resource_line(const core::State& state, ResourceAt at,
+                          const core::Acknowledgements& acknowledged, const Style& style) {
   const text::Painter painter(style.colour);
+  const auto& [target, resource] = *at;
+  auto text =
+      "  " +
+      painter.paint(colour_of(resource.condition), pad(core::to_string(resource.condition), 9)) +
+      "  " + text::escape(resource.reference.text()) + "  " + text::escape(target.text());
+  if (const auto seq = failed_at(state, target); seq != 0)
+    text += "  (failed, record " + std::to_string(seq) + ")";
+  if (resource.blocked) text += "  (blocked)";
+  if (const auto words = acknowledged_line(acknowledged, target); !words.empty())
+    text += "\n             " + text::escape(words);
+  return text + "\n";
+}
+
+std::string resources_text(const core::State& state, WallNs now, const Style& style) {
+  const auto acknowledged = core::standing_acknowledgements(state, now);
+  const auto told = told_resources(state, acknowledged);
+  const auto listed = style.fold ? std::min(told.size(), kListed) : told.size();
   std::string text;
-  std::size_t listed = 0;
-  std::size_t more = 0;
-  for (const auto& [target, resource] : state.resources) {
-    if (resource.condition != core::Condition::drifted &&
-        resource.condition != core::Condition::unknown)
-      continue;
-    if (++listed > kListed && style.fold) {
-      ++more;
-      continue;
-    }
-    text +=
-        "  " +
-        painter.paint(colour_of(resource.condition), pad(core::to_string(resource.condition), 9)) +
-        "  " + text::escape(resource.reference.text()) + "  " + text::escape(target.text()) +
-        (failed_at(state, target) != 0
-             ? "  (failed, record " + std::to_string(failed_at(state, target)) + ")"
-             : "") +
-        (resource.blocked ? "  (blocked)" : "") + "\n";
-  }
-  if (more > 0) text += "  … and " + std::to_string(more) + " more: `datum status --all`\n";
+  for (std::size_t i = 0; i < listed; ++i)
+    text += resource_line(state, told[i], acknowledged, style);
+  if (told.size() > listed)
+    text += "  … and " + std::to_string(told.size() - listed) + " more: `datum status --all`\n";
   return text;
 }
 
@@ -84,11 +101,11 @@ std::string hold_text(const core::Hold& hold) {
 }  // namespace
 
 std::string status_text(const core::State& state, const core::HostStatus& status,
-                        std::span<const ContestLine> contests, WallNs now, const Style& style) {
+                        const StatusNotes& notes, WallNs now, const Style& style) {
   const text::Painter painter(style.colour);
   std::string text = text::escape(state.host) + ": " +
                      painter.paint(colour_of(status.condition), core::to_string(status.condition)) +
-                     ", " + counts_text(status.counts);
+                     ", " + counts_text(status);
   if (const auto flags = flags_text(status.flags); !flags.empty()) text += " [" + flags + "]";
   if (!status.reason.empty()) text += " (" + std::string(status.reason) + ")";
   text += "\n";
@@ -108,11 +125,52 @@ std::string status_text(const core::State& state, const core::HostStatus& status
     text += row("pending", text::format_count(status.pending_notifications, "notification"));
   text += row("root", text::escape(state.root));
   text += row("owned", text::format_count(state.owned.size(), "target"));
-  return text + contests_text(contests, now, style) + resources_text(state, style);
+  for (const auto& fault : notes.faults)
+    text += row("store", painter.paint(text::Colour::red, text::escape(fault)));
+  return text + contests_text(notes.contests, now, style) + resources_text(state, now, style);
+}
+
+static void write_last_pass(text::JsonWriter& json, const std::optional<core::LastPass>& last) {
+  json.key("lastPass");
+  if (!last) {
+    json.null();
+    return;
+  }
+  json.begin_object()
+      .member("pass", last->id)
+      .member("finished", text::format_rfc3339(last->wall, text::Precision::milliseconds))
+      .member("mode", core::to_string(last->mode.mode))
+      .member("modeTerm", core::to_string(last->mode.term))
+      .member("manifest", last->declaration.manifest.hex())
+      .member("durationNs", last->finished.duration_ns)
+      .member("succeeded", last->finished.succeeded)
+      .member("failed", last->finished.failed)
+      .member("blocked", last->finished.blocked)
+      .member("skipped", last->finished.skipped)
+      .member("notStarted", last->finished.not_started)
+      .end_object();
+}
+
+static void write_resources(text::JsonWriter& json, const core::State& state, WallNs now) {
+  const auto acknowledged = core::standing_acknowledgements(state, now);
+  json.key("resources").begin_array();
+  for (const auto& [target, resource] : state.resources) {
+    if (resource.condition == core::Condition::converged) continue;
+    json.begin_object()
+        .member("reference", resource.reference.text())
+        .member("target", target.text())
+        .member("condition", core::to_string(resource.condition))
+        .member("observedAt", resource.observed_at)
+        .member("failedAt", failed_at(state, target))
+        .member("blocked", resource.blocked);
+    write_acknowledgement(json, acknowledged, target);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 std::string status_json(const core::State& state, const core::HostStatus& status,
-                        std::span<const ContestLine> contests) {
+                        const StatusNotes& notes, WallNs now) {
   text::JsonWriter json;
   json.begin_object()
       .member("host", state.host)
@@ -129,44 +187,25 @@ std::string status_json(const core::State& state, const core::HostStatus& status
       .member("drifted", status.counts.drifted)
       .member("unknown", status.counts.unknown)
       .member("skipped", status.counts.skipped)
+      .member("leaving", status.leaving)
       .member("observedOnlyDrifted", status.observed_only_drifted)
       .member("acknowledgedDrifted", status.acknowledged_drifted)
       .member("pendingNotifications", status.pending_notifications)
       .end_object()
       .member("owned", state.owned.size());
-  json.key("lastPass");
-  if (!state.last_pass) {
-    json.null();
-  } else {
-    const auto& last = *state.last_pass;
-    json.begin_object()
-        .member("pass", last.id)
-        .member("finished", text::format_rfc3339(last.wall, text::Precision::milliseconds))
-        .member("mode", core::to_string(last.mode.mode))
-        .member("modeTerm", core::to_string(last.mode.term))
-        .member("manifest", last.declaration.manifest.hex())
-        .member("durationNs", last.finished.duration_ns)
-        .member("succeeded", last.finished.succeeded)
-        .member("failed", last.finished.failed)
-        .member("blocked", last.finished.blocked)
-        .member("skipped", last.finished.skipped)
-        .member("notStarted", last.finished.not_started)
-        .end_object();
-  }
-  json.key("resources").begin_array();
-  for (const auto& [target, resource] : state.resources) {
-    if (resource.condition == core::Condition::converged) continue;
-    json.begin_object()
-        .member("reference", resource.reference.text())
-        .member("target", target.text())
-        .member("condition", core::to_string(resource.condition))
-        .member("observedAt", resource.observed_at)
-        .member("failedAt", failed_at(state, target))
-        .member("blocked", resource.blocked)
-        .end_object();
-  }
-  json.end_array();
-  write_contests(json, contests);
+  write_last_pass(json, state.last_pass);
+  write_resources(json, state, now);
+  write_contests(json, notes.contests);
+  json.key("faults").begin_array();
+  for (const auto& fault : notes.faults) json.value(fault);
+  json.end_array().end_object();
+  return json.take() + "\n";
+}
+
+std::string acknowledgement_json(const core::State& state, const model::Target& target) {
+  text::JsonWriter json;
+  json.begin_object().member("target", target.text());
+  write_acknowledgement(json, state.acknowledged, target);
   json.end_object();
   return json.take() + "\n";
 }

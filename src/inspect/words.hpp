@@ -17,8 +17,17 @@ namespace datum::inspect {
 [[nodiscard]] std::string_view phase_word(core::Phase phase);
 // "content, mode".
 [[nodiscard]] std::string field_list(const std::vector<core::FieldDrift>& drifts);
-// "converged 40, drifted 3", only what is not zero; "no resources" when all are.
+// "3 drifted, 40 converged", only what is not zero; "no resources" when all are.
 [[nodiscard]] std::string counts_text(const core::Counts& counts);
+// The same, with what left the declaration and is still there, and how many of the drifted are
+// acknowledged.
+[[nodiscard]] std::string counts_text(const core::HostStatus& status);
+// "acknowledged by anna until 2026-12-24T00:00:00Z: known"; empty if the target is not.
+[[nodiscard]] std::string acknowledged_line(const core::Acknowledgements& acknowledged,
+                                            const model::Target& target);
+// The member `acknowledged`: null or {"by", "uid", "reason", "until"}.
+void write_acknowledgement(text::JsonWriter& json, const core::Acknowledgements& acknowledged,
+                           const model::Target& target);
 // "observing, held"; empty when there are none.
 [[nodiscard]] std::string flags_text(std::uint32_t flags);
 // `text` filled up with spaces to `columns` code points.

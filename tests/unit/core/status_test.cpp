@@ -126,6 +126,22 @@ TEST_CASE("status: an acknowledgement is counted while it stands and never chang
   CHECK(world.status().acknowledged_drifted == 0);
 }
 
+TEST_CASE("status: what left the declaration is drift until it is gone or let go, in any mode") {
+  World world;
+  const auto both = manifest_of({file("a", "/a"), file("b", "/b")});
+  const auto one = manifest_of({file("a", "/a")});
+  world.pass(both);
+  world.pass(one, observing());
+  CHECK(world.status().condition == Condition::drifted);
+  CHECK(world.status().leaving == 1);
+  CHECK(world.status().counts.drifted == 0);
+  world.pass(both, observing());
+  CHECK(world.status().leaving == 0);
+  world.pass(one);
+  CHECK(world.status().condition == Condition::converged);
+  CHECK(world.status().leaving == 0);
+}
+
 TEST_CASE("status: a failed action is a flag, and the word follows what was observed") {
   World world;
   World::PassOptions options;

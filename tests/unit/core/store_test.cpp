@@ -85,6 +85,19 @@ TEST_CASE("judgement: only what is declared or owned is acknowledged or kept") {
   CHECK(world.try_run(KeepTarget{path("/a"), 4}));
 }
 
+TEST_CASE("judgement: an acknowledgement is lifted by hand, once, and its reason is bounded") {
+  World world;
+  world.pass(manifest_of({file("a", "/a")}));
+  CHECK(world.try_run(LiftAcknowledgement{path("/a"), {}, {}}).error().code() ==
+        ErrorCode::refused);
+  world.run(Acknowledge{path("/a"), {}, std::string(10'000, 'x'), {}});
+  CHECK(world.state.acknowledged.at(path("/a")).reason.size() < 4096);
+  CHECK(standing_acknowledgements(world.state, world.now).size() == 1);
+  world.run(LiftAcknowledgement{path("/a"), {}, "mended"});
+  CHECK(world.state.acknowledged.empty());
+  CHECK_FALSE(world.try_run(LiftAcknowledgement{path("/a"), {}, {}}));
+}
+
 TEST_CASE("judgement: a kept target is let go by the generation it waits for, or by hand") {
   World world;
   world.pass(manifest_of({file("a", "/a")}));

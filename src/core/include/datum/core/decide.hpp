@@ -146,11 +146,18 @@ struct LiftHold {
   HoldOrigin origin = HoldOrigin::local;
   Actor actor;
 };
+// A drift is known: by whom, why, until when (0: without end). Again: the last one counts.
 struct Acknowledge {
   model::Target target;
   Actor actor;
-  std::string reason;
+  std::string reason;  // bounded
   WallNs until;
+};
+// Refused if the target is not acknowledged. The reason is why it was lifted.
+struct LiftAcknowledgement {
+  model::Target target;
+  Actor actor;
+  std::string reason;
 };
 
 // Notifications. A delivery is announced before the unit is asked and ends with what came of it.
@@ -183,8 +190,8 @@ using Command =
     std::variant<CreateStore, OpenStore, CloseStore, StartPass, RecordObservations, RecordPlan,
                  AnnounceWave, RecordResults, RecordOwnership, RecordRefusals, RecordNotStarted,
                  FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge,
-                 StartDelivery, RecordDelivery, DropNotification, KeepTarget, LiftQuarantine,
-                 RecordCleaned>;
+                 LiftAcknowledgement, StartDelivery, RecordDelivery, DropNotification, KeepTarget,
+                 LiftQuarantine, RecordCleaned>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

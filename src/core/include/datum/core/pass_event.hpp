@@ -275,6 +275,8 @@ struct TargetContested {
   WallNs since;
   bool operator==(const TargetContested&) const = default;
 };
+// An end that is long past lifts: no acknowledgement was ever made for that time.
+inline constexpr WallNs kAcknowledgementLifted{1};
 struct TargetAcknowledged {
   model::Target target;
   Actor actor;

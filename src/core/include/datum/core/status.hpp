@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct HostStatus {
   std::uint32_t observed_only_drifted = 0;
   std::uint32_t acknowledged_drifted = 0;
   std::uint32_t pending_notifications = 0;
+  // Targets that left the declaration, are Datum's to remove and are still there.
+  std::uint32_t leaving = 0;
   std::string_view reason;  // why unknown: a constant text, empty otherwise
 };
 
@@ -50,6 +53,11 @@ struct StatusInput {
 // The targets that are contested at that moment, in their order.
 [[nodiscard]] std::vector<model::Target> contested_targets(const State& state,
                                                            const StatusInput& input);
+
+// The acknowledgements that stand at `now`, by target (design §4: they change alerts and filters,
+// never the word).
+using Acknowledgements = std::map<model::Target, Acknowledgement>;
+[[nodiscard]] Acknowledgements standing_acknowledgements(const State& state, WallNs now);
 
 // 0 converged, 2 drifted, 4 unknown.
 [[nodiscard]] int exit_code(Condition condition);

@@ -35,9 +35,12 @@ struct Replayed {
                                       const Style& style);
 
 // The last pass that had begun at record `at`, as if it had only observed: byte for byte what
-// `observe` would have printed then, but for ids and times. `drift` and `status` only.
-[[nodiscard]] Result<Replayed> replay_as_observed(journal::Reader& reader, Projection projection,
-                                                  Seq at, const Style& style);
+// `observe` would have printed then, but for ids and times. `drift` and `status` only. What left
+// the declaration is named from the plan in `content`.
+[[nodiscard]] Result<Replayed> replay_as_observed(journal::Reader& reader,
+                                                  const ContentSource& content,
+                                                  Projection projection, Seq at,
+                                                  const Style& style);
 // The same pass as if it had enforced: its plan, each action marked as one that would be done. The
 // plan is read from `content` (`not_found` if it is not there).
 [[nodiscard]] Result<Replayed> replay_as_enforced(journal::Reader& reader,

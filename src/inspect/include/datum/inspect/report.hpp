@@ -28,20 +28,29 @@ inline constexpr std::size_t kFoldFrom = 20;
 // Every resource that is not converged, with its differing fields; unfolded, the converged ones
 // too. Empty text: nothing to tell.
 [[nodiscard]] std::string drift_text(std::span<const core::Observation> observations,
+                                     const core::Acknowledgements& acknowledged,
                                      const Style& style);
 // {"reference", "target", "condition", "found", "drifts": [{"field", "desired", "observed"}],
 // "reason", "obstacle", "detail", …}, one object a line; converged ones only with `all`.
-[[nodiscard]] std::string drift_json(std::span<const core::Observation> observations, bool all);
+[[nodiscard]] std::string drift_json(std::span<const core::Observation> observations,
+                                     const core::Acknowledgements& acknowledged, bool all);
 
 // The plan: removals and privilege changes first, then the rest in order of execution; what will be
 // refused or blocked and why; notifications; a summary line that ends with restarts and removals.
 // `list_command` is named where lines were folded. `outcomes` may be empty (nothing was done yet).
 [[nodiscard]] std::string plan_text(const core::Plan& plan, std::span<const core::Outcome> outcomes,
+                                    const core::Acknowledgements& acknowledged,
                                     const std::string& list_command, const Style& style);
 // One object a line: {"ordinal", "action", "target", "reference", "changes", "after", "refusal",
 // …}, and a last one {"summary": …}. `planned` is the outcome of an action where there are none.
 [[nodiscard]] std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> outcomes,
+                                    const core::Acknowledgements& acknowledged,
                                     std::string_view planned = "planned");
+// Of a plan only the targets that left the declaration, and the brake: what an observation says
+// beside the drift. The same lines and objects as above.
+[[nodiscard]] std::string leaving_text(const core::Plan& plan, const std::string& list_command,
+                                       const Style& style);
+[[nodiscard]] std::string leaving_json(const core::Plan& plan);
 
 struct PassLine {
   std::string host;

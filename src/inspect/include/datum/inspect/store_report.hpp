@@ -31,11 +31,20 @@ struct ContestLine {
                                                              const core::State& state,
                                                              const core::StatusInput& now);
 
+// What stands beside a status: contested targets, and what is wrong with the store itself, in
+// words.
+struct StatusNotes {
+  std::span<const ContestLine> contests;
+  std::span<const std::string> faults;
+};
 [[nodiscard]] std::string status_text(const core::State& state, const core::HostStatus& status,
-                                      std::span<const ContestLine> contests, WallNs now,
-                                      const Style& style);
+                                      const StatusNotes& notes, WallNs now, const Style& style);
 [[nodiscard]] std::string status_json(const core::State& state, const core::HostStatus& status,
-                                      std::span<const ContestLine> contests);
+                                      const StatusNotes& notes, WallNs now);
+
+// {"target", "acknowledged"}, one line.
+[[nodiscard]] std::string acknowledgement_json(const core::State& state,
+                                               const model::Target& target);
 
 // One owned target and what is there now.
 struct OwnedLine {
