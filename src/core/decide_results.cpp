@@ -44,6 +44,7 @@ class Ending {
       end_skipped(action, result);
     else
       end_succeeded(action, result);
+    if (result.temporary_left) append_leftover(action);
   }
 
   void end_failed(const Action& action, const ActionResult& result) {
@@ -81,6 +82,16 @@ class Ending {
     event.duration_ns = result.duration_ns;
     events_.push_back(std::move(event));
     append_contest(action);
+  }
+
+  // How the action ended has been told; this says that there is something to clean up.
+  void append_leftover(const Action& action) {
+    ActionRecovered event;
+    event.pass = state_.pass->id;
+    event.ordinal = action.ordinal;
+    event.target = action.target;
+    event.temporary_left = true;
+    events_.push_back(std::move(event));
   }
 
   void append_ownership(const Action& action, const ActionResult& result) {

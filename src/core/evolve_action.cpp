@@ -96,8 +96,9 @@ void Evolver::operator()(const ActionQuarantined& event) const {
     state_.quarantined[event.target] = event.deaths;
     return;
   }
+  // It gets another chance, alone, and its deaths count anew.
   state_.quarantined.erase(event.target);
-  state_.suspects.erase(event.target);
+  state_.suspects[event.target] = 0;
 }
 
 void Evolver::note_leftover(const ActionRecovered& event) const {
@@ -112,7 +113,9 @@ void Evolver::note_leftover(const ActionRecovered& event) const {
 // from now on, and only a death in a wave of one is held against it.
 void Evolver::operator()(const ActionRecovered& event) const {
   note_leftover(event);
-  if (!state_.pass || state_.pass->id != event.pass) return;  // told before; only its file went now
+  // How it ended was told before: only its file came or went now.
+  if (!state_.pass || state_.pass->id != event.pass || !state_.pass->open.contains(event.ordinal))
+    return;
   if (event.outcome == RecoveredOutcome::took_effect) {
     end_action(event.ordinal, Phase::succeeded);
     state_.suspects.erase(event.target);
@@ -121,7 +124,7 @@ void Evolver::operator()(const ActionRecovered& event) const {
     return;
   }
   auto& deaths = state_.suspects[event.target];
-  if (state_.pass && state_.pass->wave_size == 1) ++deaths;
+  if (state_.pass->wave_size == 1) ++deaths;
   const bool did_not = event.outcome == RecoveredOutcome::did_not;
   end_action(event.ordinal, did_not ? Phase::waiting : Phase::failed);
 }

@@ -93,7 +93,7 @@ T run_task(loop::Loop& loop, loop::Task<T> task) {
 
 loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conductor,
                                                        engine::PassRequest request) {
-  auto recovering = conductor.recover(request.read_terms(), request.manifest);
+  auto recovering = conductor.recover(request.read_terms, request.manifest);
   auto recovered = co_await recovering;
   if (!recovered) co_return fail(std::move(recovered).error());
   auto running = conductor.run(std::move(request));

@@ -343,6 +343,8 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   DATUM_CO_TRY(co_await documenting);
   DATUM_CO_TRY(execute(running, start_command(running.request, running.report.mode)));
   running.report.pass = history.state().pass->id;
+  if (running.request.retry && running.report.mode.mode == core::Mode::enforce)
+    DATUM_CO_TRY(lift_quarantine(running));
   auto planning = observe_and_plan(running);
   auto planned = co_await planning;
   if (planned && running.request.approve)

@@ -1,20 +1,22 @@
-// After a death in mid-pass: look first, record what was seen, remove what lies about, close the
-// pass. The next pass plans afresh; what took effect is converged there and is not repeated.
+// After a death in mid-pass: look first and change nothing; record what was seen and close the
+// pass; only when that is durable, and only in enforce, remove what lies about. The next pass plans
+// afresh; what took effect is converged there and is not repeated.
 #include "co_try.hpp"
 #include "datum/engine/pass.hpp"
 #include "running.hpp"
 
 namespace datum::engine {
 
-static std::vector<core::RecoveredAction> look(const resource::Machine& machine, const Id128& store,
-                                               const core::PassState& pass, bool enforce) {
-  const auto nothing_declared = resource::make_declared(std::make_shared<const model::Manifest>());
-  std::vector<core::RecoveredAction> seen;
-  seen.reserve(pass.open.size());
-  for (const auto& [ordinal, action] : pass.open)
-    seen.push_back(
-        resource::recover_action(machine, nothing_declared, store, pass.id, action, enforce));
-  return seen;
+static resource::DeadWave dead_wave(const core::State& state) {
+  resource::DeadWave dead;
+  dead.store = state.store;
+  dead.pass = state.pass->id;
+  for (const auto& [ordinal, action] : state.pass->open) {
+    dead.actions.push_back(action);
+    const auto known = state.resources.find(action.target);
+    dead.observed.push_back(known == state.resources.end() ? Digest{} : known->second.observation);
+  }
+  return dead;
 }
 
 static std::vector<core::Leftover> remove_leftovers(const resource::Machine& machine,
@@ -26,12 +28,12 @@ static std::vector<core::Leftover> remove_leftovers(const resource::Machine& mac
   return gone;
 }
 
-// What an earlier recovery had to leave because it ran in observe.
+// What dead or failed actions left beside their targets; the journal knows of it by now.
 loop::Task<Status> Conductor::clean_leftovers(Running& running) {
   auto& history = *store_.history;
   if (history.state().leftovers.empty()) co_return Status{};
-  auto opened = durable();
-  DATUM_CO_TRY(co_await opened);
+  auto known = durable();
+  DATUM_CO_TRY(co_await known);
   std::function<std::vector<core::Leftover>()> work =
       [machine = machine_, store = history.state().store, left = history.state().leftovers] {
         return remove_leftovers(*machine, store, left);
@@ -42,37 +44,55 @@ loop::Task<Status> Conductor::clean_leftovers(Running& running) {
   co_return execute(running, record);
 }
 
-loop::Task<Status> Conductor::recover(core::ModeTerms terms, model::ManifestPtr manifest) {
+Status Conductor::lift_quarantine(Running& running) {
+  std::vector<model::Target> targets;
+  for (const auto& [target, deaths] : store_.history->state().quarantined)
+    targets.push_back(target);
+  for (auto& target : targets) DATUM_TRY(execute(running, core::LiftQuarantine{std::move(target)}));
+  return {};
+}
+
+// Looks at what the dead pass had begun, tells what came of it, and ends it.
+loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest) {
   auto& history = *store_.history;
-  const bool enforce = core::host_mode(terms).mode == core::Mode::enforce;
-  Running none;
-  if (!history.state().pass) {
-    if (!enforce) co_return Status{};
-    auto cleaning = clean_leftovers(none);
-    co_return co_await cleaning;
-  }
-  // The opening record of this process is durable before anything is touched.
+  // The opening record of this process is durable before anything else.
   auto opened = durable();
   DATUM_CO_TRY(co_await opened);
-  const bool rebooted = history.state().pass->boot != loop_.clock().boot_id();
+  const auto& pass = *history.state().pass;
+  const bool rebooted = pass.boot != loop_.clock().boot_id();
+  const bool known = manifest && manifest->digest == pass.started.declaration.manifest;
+  auto declared = std::make_shared<const resource::Declared>(resource::make_declared(
+      known ? manifest : std::make_shared<const model::Manifest>(), history.state().owned));
   std::function<std::vector<core::RecoveredAction>()> work =
-      [machine = machine_, store = history.state().store, pass = *history.state().pass, enforce] {
-        return look(*machine, store, pass, enforce);
+      [machine = machine_, declared = std::move(declared), dead = dead_wave(history.state())] {
+        return resource::recover_actions(*machine, *declared, dead);
       };
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
   record.actions = co_await looking;
-  const auto& declared = history.state().pass->started.declaration.manifest;
-  if (manifest && manifest->digest == declared) record.manifest = manifest.get();
-  DATUM_CO_TRY(execute(none, record));
+  if (known) record.manifest = manifest.get();
+  DATUM_CO_TRY(execute(running, record));
   const core::InterruptPass interrupt{
       rebooted ? core::Interruption::reboot : core::Interruption::crash,
       record.actions.size() == 1
           ? std::string("1 action was announced and had no end")
           : std::to_string(record.actions.size()) + " actions were announced and had no end"};
-  DATUM_CO_TRY(execute(none, interrupt));
-  auto waiting = durable();
-  co_return co_await waiting;
+  co_return execute(running, interrupt);
+}
+
+loop::Task<Status> Conductor::recover(std::function<core::ModeTerms()> read_terms,
+                                      model::ManifestPtr manifest) {
+  auto& history = *store_.history;
+  Running none;
+  if (history.state().pass) {
+    auto ending = end_dead_pass(none, manifest);
+    DATUM_CO_TRY(co_await ending);
+    auto waiting = durable();
+    DATUM_CO_TRY(co_await waiting);
+  }
+  if (core::host_mode(read_terms()).mode != core::Mode::enforce) co_return Status{};
+  auto cleaning = clean_leftovers(none);
+  co_return co_await cleaning;
 }
 
 }  // namespace datum::engine

@@ -3,6 +3,7 @@
 #include "datum/engine/store.hpp"
 
 #include <cstdint>
+#include <cstring>
 
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
@@ -26,10 +27,8 @@ Result<Bytes> read_key(os::Files& files, const os::Handle& folder) {
 }
 
 // Written beside and renamed: a key that exists is whole.
-Result<Bytes> make_key(os::Files& files, const os::Handle& folder) {
+Result<Bytes> make_key(os::Files& files, const os::Handle& folder, Bytes key) {
   constexpr std::string_view kPart = "key.part";
-  Bytes key(kKeySize);
-  crypto::fill_random(key);
   auto file = files.create_file(folder, kPart);
   if (!file && file.error().code() == ErrorCode::already_exists) {
     DATUM_TRY(files.remove_file(folder, kPart));
@@ -43,12 +42,29 @@ Result<Bytes> make_key(os::Files& files, const os::Handle& folder) {
   return key;
 }
 
-Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder, bool& made) {
+Bytes random_bytes(const StoreBinding& binding, std::size_t size) {
+  Bytes bytes(size);
+  if (binding.fill_random)
+    binding.fill_random(bytes);
+  else
+    crypto::fill_random(bytes);
+  return bytes;
+}
+
+Id128 random_id(const StoreBinding& binding) {
+  const auto bytes = random_bytes(binding, Id128::kSize);
+  Id128 id;
+  std::memcpy(id.bytes.data(), bytes.data(), bytes.size());
+  return id;
+}
+
+Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder,
+                               const StoreBinding& binding, bool& made) {
   DATUM_ASSIGN(const auto handle, files.open_root(folder));
   auto key = read_key(files, handle);
   if (key || key.error().code() != ErrorCode::not_found) return key;
   made = true;
-  return make_key(files, handle);
+  return make_key(files, handle, random_bytes(binding, kKeySize));
 }
 
 Status check_not_imported(os::Files& files, const std::string& folder) {
@@ -106,7 +122,7 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
   store.history = std::move(history);
   const bool is_new = store.history->state().store.empty();
   if (is_new) {
-    const core::CreateStore create{crypto::random_id(), binding.root, binding.host, binding.source,
+    const core::CreateStore create{random_id(binding), binding.root, binding.host, binding.source,
                                    binding.version};
     DATUM_TRY(store.history->execute(create));
   } else {
@@ -114,7 +130,7 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     DATUM_TRY(store.history->execute(open));
   }
   bool made = false;
-  auto key = read_or_make_key(files, folder, made);
+  auto key = read_or_make_key(files, folder, binding, made);
   if (!key) return fail(std::move(key).error().context(folder));
   store.sensitive_key = std::move(*key);
   store.key_was_lost = made && !is_new;

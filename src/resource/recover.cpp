@@ -1,6 +1,8 @@
-// After a crash: what became of one announced action. A temp file that is still there proves that
-// the name was not changed yet.
-#include "observation_digest.hpp"
+// After a crash: what became of the announced actions of a dead pass. Looking changes nothing, so
+// that a recovery which dies itself finds the same again; what is said is made durable before it is
+// said. Cleaning up comes later and is told by itself.
+#include <algorithm>
+
 #include "provider.hpp"
 #include "unit_shadow.hpp"
 #include "work.hpp"
@@ -10,6 +12,10 @@ namespace datum::resource {
 namespace {
 
 using core::RecoveredOutcome;
+
+// As many folders and objects are held open until they are synced; above it one sync of each file
+// system does for all, where errors of that are reported.
+constexpr std::size_t kHeldOpen = 64;
 
 // Whoever lends something for one call.
 template <class T>
@@ -22,111 +28,225 @@ bool removes(core::ActionKind kind) {
          kind == core::ActionKind::leave;
 }
 
-bool is_there(Sight& sight, os::Location where, std::string name) {
-  where.name = std::move(name);
-  const auto found = sight.find(where);
-  return found && found->has_value();
+// The parent folder is gone, and whatever lay in it.
+bool is_gone(const Error& error) {
+  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
 }
+
+// --- looking
+
+// A target as it is now, next to what the dead pass wanted of it and saw of it before.
+struct Seen {
+  core::Found found = core::Found::unseen;
+  bool declared = false;  // the dead pass's own manifest is at hand and has this target
+  bool as_declared = false;
+  bool as_before = false;
+};
+
+RecoveredOutcome judge(core::ActionKind kind, const Seen& seen, bool temp_there) {
+  if (seen.found == core::Found::unseen) return RecoveredOutcome::untellable;
+  const bool absent = seen.found == core::Found::absent;
+  if (removes(kind)) return absent ? RecoveredOutcome::took_effect : RecoveredOutcome::did_not;
+  // The rename that ends an action takes the temp file away. Whatever has the name while it is
+  // there is somebody else's, also where it looks as declared.
+  if (temp_there || absent) return RecoveredOutcome::did_not;
+  // Without the declaration something that is there may be anybody's: claiming it could remove it
+  // later.
+  if (!seen.declared) return RecoveredOutcome::untellable;
+  if (seen.as_declared) return RecoveredOutcome::took_effect;
+  return seen.as_before ? RecoveredOutcome::did_not : RecoveredOutcome::untellable;
+}
+
+// Entries to purge have actions of their own.
+bool is_as_declared(const core::Observation& seen) {
+  return std::all_of(seen.drifts.begin(), seen.drifts.end(), [](const core::FieldDrift& drift) {
+    return drift.field == "purge" || drift.field == "purgeDirectories";
+  });
+}
+
+// What must reach the disk before anything is said of these actions.
+struct Group {
+  std::shared_ptr<const os::Folder> folder;
+  std::vector<os::Handle> objects;
+  std::vector<std::size_t> actions;
+  bool failed = false;
+};
+
+class Recovery {
+ public:
+  Recovery(const Machine& machine, const Declared& declared, const DeadWave& dead)
+      : declared_(declared),
+        dead_(dead),
+        sight_(borrow(machine), borrow(declared)),
+        observer_(borrow(machine), borrow(declared)) {
+    for (const auto& resource : declared.manifest->resources)
+      by_target_.emplace(resource->target, resource.get());
+  }
+
+  std::vector<core::RecoveredAction> run() {
+    results_.resize(dead_.actions.size());
+    together_ =
+        dead_.actions.size() > kHeldOpen && sight_.files().reports_file_system_sync_errors();
+    std::vector<std::size_t> order(dead_.actions.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return dead_.actions[a].target < dead_.actions[b].target;
+    });
+    std::size_t open = 0;
+    for (const auto index : order) {
+      look(index);
+      if (together_ || ++open < kHeldOpen) continue;
+      sync();
+      open = 0;
+    }
+    sync();
+    return std::move(results_);
+  }
+
+ private:
+  void look(std::size_t index) {
+    const auto& action = dead_.actions[index];
+    auto& result = results_[index];
+    result.ordinal = action.ordinal;
+    if (action.target.family != model::TargetFamily::path) return;
+    const auto where = sight_.walker().locate(action.target.name);
+    const auto temp = temp_name(dead_.store, dead_.pass, action.ordinal);
+    result.temporary_left = where ? anything_left(sight_, *where, temp) : !is_gone(where.error());
+    const auto seen = look_at(index, result);
+    const auto beside = where ? find_beside(*where, temp) : std::optional<bool>(false);
+    if (beside) result.outcome = judge(action.kind, seen, *beside);
+    if (where) remember(index, *where);
+  }
+
+  // Whether it is there; nothing where that cannot be told.
+  std::optional<bool> find_beside(os::Location where, const std::string& name) const {
+    where.name = name;
+    const auto found = sight_.find(where);
+    if (!found) return std::nullopt;
+    return found->has_value();
+  }
+
+  Seen look_at(std::size_t index, core::RecoveredAction& result) {
+    const auto& action = dead_.actions[index];
+    const auto resource = by_target_.find(action.target);
+    Seen seen;
+    if (resource == by_target_.end() || removes(action.kind)) {
+      const auto left = observer_.observe_leaving(action.target, {});
+      result.left = {left.found, left.identity.device, left.identity.inode, left.content};
+      seen.found = left.found;
+      return seen;
+    }
+    const auto now = observer_.observe(*resource->second);
+    result.left = {now.found, now.identity.device, now.identity.inode, now.content};
+    seen.found = now.found;
+    seen.declared = now.condition != core::Condition::skipped;
+    seen.as_declared = is_as_declared(now);
+    seen.as_before = index < dead_.observed.size() && now.digest == dead_.observed[index];
+    return seen;
+  }
+
+  // A change of names is durable with its folder, one of owner, mode or bytes with the object.
+  void remember(std::size_t index, const os::Location& where) {
+    const auto& folder = *where.folder;
+    auto& group = groups_[{folder.device, together_ ? 0 : folder.inode}];
+    if (!group.folder) group.folder = where.folder;
+    group.actions.push_back(index);
+    const auto& result = results_[index];
+    if (together_ || dead_.actions[index].kind != core::ActionKind::update ||
+        result.outcome == RecoveredOutcome::did_not)
+      return;
+    auto& files = sight_.files();
+    auto object = result.left.found == core::Found::directory
+                      ? files.open_directory(folder.handle, where.name, os::Follow::no)
+                      : files.open_file(folder.handle, where.name, os::Access::read);
+    if (object)
+      group.objects.push_back(std::move(*object));
+    else if (result.left.found != core::Found::symlink)  // has nothing but its name
+      group.failed = true;
+  }
+
+  void sync() {
+    auto& files = sight_.files();
+    for (auto& [place, group] : groups_) {
+      bool durable = !group.failed;
+      for (const auto& object : group.objects) durable = files.sync(object) && durable;
+      const auto& folder = group.folder->handle;
+      durable = (together_ ? files.sync_file_system(folder) : files.sync(folder)) && durable;
+      if (!durable) doubt(group);
+    }
+    groups_.clear();
+  }
+
+  // What was seen may be undone by a power cut, and a temp file that was not there come back.
+  void doubt(const Group& group) {
+    for (const auto index : group.actions) {
+      auto& result = results_[index];
+      if (result.outcome == RecoveredOutcome::took_effect)
+        result.outcome = RecoveredOutcome::untellable;
+      result.temporary_left = true;
+    }
+  }
+
+  const Declared& declared_;
+  const DeadWave& dead_;
+  Sight sight_;
+  Observer observer_;
+  std::map<model::Target, const model::Resource*> by_target_;
+  bool together_ = false;  // one sync for each file system
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Group> groups_;
+  std::vector<core::RecoveredAction> results_;
+};
+
+// --- cleaning up
 
 // The old thing gets its name back if nothing has it, so that no crash leaves the name empty.
 Status settle_aside(Sight& sight, const os::Location& where, const std::string& aside) {
   auto& files = sight.files();
-  if (!is_there(sight, where, aside)) return {};
+  if (!is_beside(sight, where, aside)) return {};
   const auto& folder = where.folder->handle;
   const auto restored = files.rename(folder, aside, folder, where.name, true);
   if (restored || restored.error().code() != ErrorCode::already_exists) return restored;
   return remove_beside(files, where, aside);
 }
 
-// Best effort: what cannot be removed is found by the next recovery or by a person.
-void clean_up(Sight& sight, const os::Location& where, const std::string& temp) {
+// A folder whose name a power cut took back may have been filled under it, by anybody: it gets the
+// name again.
+Status settle_temp(Sight& sight, const os::Location& where, const std::string& temp) {
   auto& files = sight.files();
-  static_cast<void>(settle_aside(sight, where, temp + std::string(kAsideSuffix)));
-  // A shadow is only ever made in a folder of root's. What has its name elsewhere is not ours: it
-  // could be a folder of root's that somebody moved there to have it emptied.
-  if (where.folder->untrusted.empty())
-    static_cast<void>(
-        remove_shadow(files, where.folder->handle, temp + std::string(kValidateSuffix)));
-  static_cast<void>(remove_beside(files, where, temp + std::string(kBackupSuffix)));
-  static_cast<void>(remove_beside(files, where, temp));
-  static_cast<void>(files.sync(where.folder->handle));
+  const auto removed = remove_beside(files, where, temp);
+  if (removed || removed.error().code() != ErrorCode::not_empty || !is_trusted(where))
+    return removed;
+  const auto& folder = where.folder->handle;
+  return files.rename(folder, temp, folder, where.name, true);
 }
 
-bool anything_left(Sight& sight, const os::Location& where, const std::string& temp) {
-  for (const auto suffix : {std::string_view(), kAsideSuffix, kBackupSuffix})
-    if (is_there(sight, where, temp + std::string(suffix))) return true;
-  return where.folder->untrusted.empty() &&
-         is_there(sight, where, temp + std::string(kValidateSuffix));
-}
-
-const model::Resource* find_resource(const Declared& declared, const model::Target& target) {
-  for (const auto& resource : declared.manifest->resources)
-    if (resource->target == target) return resource.get();
-  return nullptr;
-}
-
-core::Left left_of(const core::Observation& seen) {
-  return {seen.found, seen.identity.device, seen.identity.inode, seen.content};
-}
-
-RecoveredOutcome judge_observed(const core::Observation& seen, bool temp_there) {
-  if (seen.condition == core::Condition::unknown) return RecoveredOutcome::untellable;
-  bool differs = false;
-  for (const auto& drift : seen.drifts) differs = differs || drift.field != "purge";
-  if (!differs) return RecoveredOutcome::took_effect;
-  return temp_there || seen.found == core::Found::absent ? RecoveredOutcome::did_not
-                                                         : RecoveredOutcome::untellable;
-}
-
-RecoveredOutcome judge_unknown(const core::AnnouncedState& action, core::Found found,
-                               bool temp_there) {
-  if (removes(action.kind))
-    return found == core::Found::absent ? RecoveredOutcome::took_effect : RecoveredOutcome::did_not;
-  if (temp_there || found == core::Found::absent) return RecoveredOutcome::did_not;
-  if (action.kind == core::ActionKind::create || found != action.before)
-    return RecoveredOutcome::took_effect;
-  return RecoveredOutcome::untellable;
+// Goes through everything, whatever fails.
+Status clean_up(Sight& sight, const os::Location& where, const std::string& temp) {
+  auto& files = sight.files();
+  const auto& folder = where.folder->handle;
+  const auto shadow = temp + std::string(kValidateSuffix);
+  const Status steps[] = {settle_aside(sight, where, temp + std::string(kAsideSuffix)),
+                          is_trusted(where) ? remove_shadow(files, folder, shadow) : Status{},
+                          remove_beside(files, where, temp + std::string(kBackupSuffix)),
+                          settle_temp(sight, where, temp), files.sync(folder)};
+  for (const auto& step : steps) DATUM_TRY(step);
+  return {};
 }
 
 }  // namespace
 
-core::RecoveredAction recover_action(const Machine& machine, const Declared& declared,
-                                     const Id128& store, PassId pass,
-                                     const core::AnnouncedState& action, bool enforce) {
-  core::RecoveredAction recovered;
-  recovered.ordinal = action.ordinal;
-  if (action.target.family != model::TargetFamily::path) return recovered;
-  Sight sight(borrow(machine), borrow(declared));
-  auto where = sight.walker().locate(action.target.name);
-  const auto temp = temp_name(store, pass, action.ordinal);
-  const bool temp_there = where && is_there(sight, *where, temp);
-  if (where && enforce) clean_up(sight, *where, temp);
-  recovered.temporary_left = where && anything_left(sight, *where, temp);
-
-  Observer observer(borrow(machine), borrow(declared));
-  const auto* resource = find_resource(declared, action.target);
-  if (resource != nullptr && !removes(action.kind)) {
-    const auto seen = observer.observe(*resource);
-    recovered.outcome = judge_observed(seen, temp_there);
-    recovered.left = left_of(seen);
-    return recovered;
-  }
-  const auto seen = observer.observe_leaving(action.target, {});
-  recovered.left = {seen.found, seen.identity.device, seen.identity.inode, seen.content};
-  if (seen.found != core::Found::unseen)
-    recovered.outcome = judge_unknown(action, seen.found, temp_there);
-  return recovered;
+std::vector<core::RecoveredAction> recover_actions(const Machine& machine, const Declared& declared,
+                                                   const DeadWave& dead) {
+  return Recovery(machine, declared, dead).run();
 }
 
 bool remove_leftover(const Machine& machine, const Id128& store, const core::Leftover& leftover) {
   const auto nothing = make_declared(std::make_shared<const model::Manifest>());
   Sight sight(borrow(machine), borrow(nothing));
   const auto where = sight.walker().locate(leftover.target.name);
-  // With its folder gone, what lay in it is gone too.
-  if (!where) return where.error().code() == ErrorCode::not_found;
+  if (!where) return is_gone(where.error());
   const auto temp = temp_name(store, leftover.pass, leftover.ordinal);
-  clean_up(sight, *where, temp);
-  return !anything_left(sight, *where, temp);
+  return clean_up(sight, *where, temp) && !anything_left(sight, *where, temp);
 }
 
 }  // namespace datum::resource

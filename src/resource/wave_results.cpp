@@ -57,6 +57,12 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
     return;
   }
   result.after = observe(*resource);
+  // What cannot be seen is not claimed, and what was left there is not known.
+  if (result.after.found == core::Found::unseen) {
+    work.error =
+        Error(ErrorCode::io_error, "done, and it cannot be seen that it is: " + result.after.reason);
+    return;
+  }
   if (action.kind == core::ActionKind::purge) return;
   result.left = left_of(result.after);
   const auto unchanged = find_unchanged(action, result.after);
@@ -70,6 +76,7 @@ core::ActionResult WaveRun::finish(Work& work) {
   bench_.crash_point("observe", work);
   if (work.going()) describe_success(work, result);
   result.atomic = work.atomic;
+  result.temporary_left = work.left_behind;
   result.duration_ns = work.spent_ns;
   result.output = std::move(work.output);
   if (!work.skipped.empty()) {

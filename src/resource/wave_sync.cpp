@@ -10,10 +10,12 @@ namespace datum::resource {
 namespace {
 
 void fail_all(const std::vector<Work*>& works, const Error& error) {
-  for (auto* work : works)
+  for (auto* work : works) {
+    work->undurable = true;
     if (work->going())
       work->error =
           Error(ErrorCode::io_error, "not durable: " + error.message(), error.sys_errno());
+  }
 }
 
 }  // namespace
@@ -72,13 +74,17 @@ void WaveRun::sync_live() {
       const auto& handle = work.handle ? work.handle : folder.handle;
       all.push_back({folder.device, &handle, {&work}, !work.handle});
     }
-    if (!work.folder_changed) continue;
+    // Also for a changed object: the name that leads to it may be somebody's newest change.
     const auto [at, fresh] = folders.emplace(std::pair(folder.device, folder.inode), all.size());
     if (fresh) all.push_back({folder.device, &folder.handle, {}});
     all[at->second].works.push_back(&work);
   }
+  for (auto& work : works_) work.undurable = false;  // what was staged and failed is no more
   sync_by_device(std::move(all));
   for (auto& work : works_) {
+    if (!work.going() && work.folder_changed)
+      work.left_behind =
+          work.undurable || anything_left(sight_, work.where, bench_.temp_name_of(work));
     work.handle = {};
     if (work.live) bench_.crash_point("folder-synced", work);
   }

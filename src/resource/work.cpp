@@ -28,6 +28,22 @@ Result<os::Handle> create_temp(Bench& bench, const Work& work, std::string_view 
   return created;
 }
 
+bool is_beside(Sight& sight, os::Location where, const std::string& name) {
+  where.name = name;
+  const auto found = sight.find(where);
+  return !found || found->has_value();
+}
+
+bool is_trusted(const os::Location& where) {
+  return where.folder->untrusted.empty();
+}
+
+bool anything_left(Sight& sight, const os::Location& where, const std::string& temp) {
+  for (const auto suffix : {std::string_view(), kAsideSuffix, kBackupSuffix})
+    if (is_beside(sight, where, temp + std::string(suffix))) return true;
+  return is_trusted(where) && is_beside(sight, where, temp + std::string(kValidateSuffix));
+}
+
 void discard(Bench& bench, Work& work) {
   work.handle = {};
   for (auto* name : {&work.temp, &work.backup}) {

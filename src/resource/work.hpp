@@ -30,6 +30,8 @@ struct Work {
   bool object_changed = false;  // the object itself, not its name: `handle` is open on it
   bool folder_changed = false;  // names in its folder were changed
   bool atomic = true;
+  bool undurable = false;    // the last sync that concerned it failed
+  bool left_behind = false;  // a temp file is there, or may come back with a power cut
 
   std::optional<Error> error;  // failed
   std::string skipped;         // why
@@ -74,6 +76,14 @@ struct Bench {
 // Removes whatever has that name beside the target: a file, a link, an empty folder.
 [[nodiscard]] Status remove_beside(os::Files& files, const os::Location& where,
                                    const std::string& name);
+// Whether something has that name beside the target. What cannot be looked at may well be there.
+[[nodiscard]] bool is_beside(Sight& sight, os::Location where, const std::string& name);
+// A shadow is only ever made in a folder of root's, and a filled folder only trusted there. What
+// has such a name elsewhere is not ours: it could be a folder of root's that somebody moved there
+// to have it emptied or moved.
+[[nodiscard]] bool is_trusted(const os::Location& where);
+// Whether anything of an action with this temp name lies beside its target.
+[[nodiscard]] bool anything_left(Sight& sight, const os::Location& where, const std::string& temp);
 // Removes what is staged. Part of every way out that did not go live.
 void discard(Bench& bench, Work& work);
 

@@ -16,6 +16,24 @@ struct Modelled {
   Scene scene{model};
   Pass pass{scene};
 
+  // Every action that the pass had announced.
+  resource::DeadWave dead_wave(const PassResult& cut) const {
+    resource::DeadWave dead{pass.options.store, pass.options.pass, {}, {}};
+    for (const auto& action : cut.plan->actions)
+      if (core::is_mutating(action.kind))
+        dead.actions.push_back({action.ordinal, action.kind, action.target, action.found});
+    return dead;
+  }
+  core::RecoveredAction recover(const core::AnnouncedState& action,
+                                const std::vector<model::Resource>& declared) {
+    const resource::DeadWave dead{pass.options.store, pass.options.pass, {action}, {}};
+    return resource::recover_actions(scene.machine(), *declare(declared), dead).front();
+  }
+  bool clean_up(const core::AnnouncedState& action) {
+    return resource::remove_leftover(scene.machine(), pass.options.store,
+                                     {pass.options.pass, action.ordinal, action.target});
+  }
+
   std::string text(const std::string& path) {
     return model.find_content(path).value_or("(nothing)");
   }
@@ -156,16 +174,17 @@ TEST_CASE(
     const auto cut = m.pass.run(all.declared);
     m.model.end_process();
     m.scene.open("/");
-    const auto declared = declare(all.declared);
-    for (const auto& action : cut.plan->actions) {
-      if (!core::is_mutating(action.kind)) continue;
-      const core::AnnouncedState announced{action.ordinal, action.kind, action.target,
-                                           action.found};
-      const auto seen = resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
-                                                 m.pass.options.pass, announced, true);
+    const auto dead = m.dead_wave(cut);
+    const auto tree = m.model.paths();
+    const auto seen = resource::recover_actions(m.scene.machine(), *declare(all.declared), dead);
+    CHECK(m.model.paths() == tree);  // looking changes nothing
+    for (std::size_t i = 0; i < seen.size(); ++i) {
       // What was reported as done took effect.
-      if (cut.outcome(action.target.name) == "succeeded")
-        CHECK(seen.outcome == core::RecoveredOutcome::took_effect);
+      if (cut.outcome(dead.actions[i].target.name) == "succeeded")
+        CHECK(seen[i].outcome == core::RecoveredOutcome::took_effect);
+      if (!seen[i].temporary_left) continue;
+      const core::Leftover left{dead.pass, seen[i].ordinal, dead.actions[i].target};
+      CHECK(resource::remove_leftover(m.scene.machine(), dead.store, left));
     }
     CHECK(m.leftovers().empty());
     Pass next(m.scene);
@@ -321,29 +340,148 @@ TEST_CASE("resource: a dead temp file of the same action is no obstacle") {
   CHECK(m.leftovers().empty());
 }
 
-TEST_CASE("resource: recovery in observe leaves the temp files where they are") {
+TEST_CASE("resource: recovery looks and changes nothing, and cleaning up is a step of its own") {
   Modelled m;
   m.model.put_file("/etc/x", "old");
   const auto temp = "/etc/" + resource::temp_name(m.pass.options.store, m.pass.options.pass, 3);
   m.model.put_file(temp, "half");
-  const auto declared = declare({});
   const core::AnnouncedState announced{
       3, core::ActionKind::update, {model::TargetFamily::path, "/etc/x"}, core::Found::file};
-  const auto look = [&](bool enforce) {
-    return resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
-                                    m.pass.options.pass, announced, enforce);
-  };
-  const auto changes = m.model.changing_calls();
-  CHECK(look(false).outcome == core::RecoveredOutcome::did_not);
-  CHECK(m.model.changing_calls() == changes);
-  CHECK(look(true).outcome == core::RecoveredOutcome::did_not);
+  for (int i = 0; i < 2; ++i) {
+    const auto seen = m.recover(announced, {});
+    CHECK(seen.outcome == core::RecoveredOutcome::did_not);
+    CHECK(seen.temporary_left);
+    CHECK(m.text(temp) == "half");
+  }
+  // Not even where somebody else made the target what it should be: the temp file is the proof.
+  const std::vector<model::Resource> wanted{
+      a_file("/etc/x").content(m.scene.content, "old").done()};
+  CHECK(m.recover(announced, wanted).outcome == core::RecoveredOutcome::did_not);
+  CHECK(m.clean_up(announced));
   CHECK(m.text(temp) == "(nothing)");
   // Without it nobody knows whether the update happened, unless the declaration is at hand.
-  CHECK(look(true).outcome == core::RecoveredOutcome::untellable);
-  const auto known = declare({a_file("/etc/x").content(m.scene.content, "old").done()});
-  CHECK(
-      resource::recover_action(m.scene.machine(), *known, m.pass.options.store, 7, announced, true)
-          .outcome == core::RecoveredOutcome::took_effect);
+  CHECK(m.recover(announced, {}).outcome == core::RecoveredOutcome::untellable);
+  CHECK_FALSE(m.recover(announced, {}).temporary_left);
+  CHECK(m.recover(announced, wanted).outcome == core::RecoveredOutcome::took_effect);
+}
+
+TEST_CASE("resource: what was created is not claimed without the declaration it was made from") {
+  Modelled m;
+  m.model.put_file("/etc/x", "somebody else's");
+  const core::AnnouncedState announced{
+      0, core::ActionKind::create, {model::TargetFamily::path, "/etc/x"}, core::Found::absent};
+  CHECK(m.recover(announced, {}).outcome == core::RecoveredOutcome::untellable);
+  const std::vector<model::Resource> wanted{
+      a_file("/etc/x").content(m.scene.content, "ours").done()};
+  CHECK(m.recover(announced, wanted).outcome == core::RecoveredOutcome::untellable);
+}
+
+TEST_CASE("resource: a target that looks as it did before the wave was not changed") {
+  Modelled m;
+  m.model.put_file("/etc/x", "old");
+  const auto declared = declare({a_file("/etc/x").content(m.scene.content, "new").done()});
+  const auto& file = *declared->manifest->resources.front();
+  resource::DeadWave dead{m.pass.options.store, m.pass.options.pass, {}, {}};
+  dead.actions.push_back({0, core::ActionKind::update, file.target, core::Found::file});
+  dead.observed.push_back(m.scene.observe(declared, file).digest);
+  const auto look = [&] {
+    return resource::recover_actions(m.scene.machine(), *declared, dead).front().outcome;
+  };
+  CHECK(look() == core::RecoveredOutcome::did_not);
+  m.model.put_file("/etc/x", "half");
+  CHECK(look() == core::RecoveredOutcome::untellable);
+}
+
+TEST_CASE("resource: what recovery says to have taken effect survives a power cut") {
+  for (const bool many : {false, true}) {
+    Modelled m;
+    m.model.put_directory("/srv");
+    m.model.put_file("/etc/metadata", "same", 0644);
+    m.model.settle();
+    std::vector<model::Resource> declared{
+        a_file("/etc/metadata").content(m.scene.content, "same").mode("0600").done(),
+        a_file("/etc/new").content(m.scene.content, "new").done(),
+        a_directory("/srv/folder").mode("0700").done()};
+    for (int i = 0; many && i < 100; ++i)
+      declared.push_back(a_file("/srv/" + std::to_string(i)).content(m.scene.content, "x").done());
+    // Dies with everything renamed and no folder synced.
+    std::size_t renamed = 0;
+    m.pass.options.crash_point = [&](const char* point, std::uint32_t) {
+      if (std::string(point) == "renamed" && ++renamed == declared.size())
+        m.model.stop_at_change(1);
+    };
+    const auto cut = m.pass.run(declared);
+    m.model.end_process();
+    m.scene.open("/");
+    const auto dead = m.dead_wave(cut);
+    const auto seen = resource::recover_actions(m.scene.machine(), *declare(declared), dead);
+    REQUIRE(seen.size() == declared.size());
+    m.model.crash_losing_everything();
+    CHECK(m.leftovers().empty());
+    CHECK(m.text("/etc/new") == "new");
+    CHECK(m.model.find_stat("/etc/metadata")->mode == 0600);
+    CHECK(m.model.find_stat("/srv/folder"));
+    for (const auto& one : seen) {
+      CHECK(one.outcome == core::RecoveredOutcome::took_effect);
+      CHECK_FALSE(one.temporary_left);
+    }
+  }
+}
+
+TEST_CASE("resource: recovery that cannot make durable what it sees says nothing of it") {
+  Modelled m;
+  m.model.put_file("/etc/x", "new");
+  const auto file = a_file("/etc/x").content(m.scene.content, "new").done();
+  m.model.fail_call(Call::sync, 1, EIO);
+  const auto seen =
+      m.recover({0, core::ActionKind::create, file.target, core::Found::absent}, {file});
+  CHECK(seen.outcome == core::RecoveredOutcome::untellable);
+  CHECK(seen.temporary_left);  // its rename may yet be undone
+}
+
+TEST_CASE("resource: what cannot be looked at again did not succeed") {
+  Modelled m;
+  m.model.put_file("/etc/x", "old");
+  m.pass.options.crash_point = [&](const char* point, std::uint32_t) {
+    if (std::string(point) == "observe") m.model.fail_call(Call::open_file, 1, EIO);
+  };
+  const auto done = m.pass.run({a_file("/etc/x").content(m.scene.content, "new").done()});
+  CHECK(done.outcome("/etc/x").starts_with("failed: done, and it cannot be seen that it is"));
+  CHECK(m.text("/etc/x") == "new");
+}
+
+TEST_CASE("resource: an action whose temp file may come back says so") {
+  Modelled m;
+  m.model.put_file("/etc/x", "old");
+  const std::vector<model::Resource> wanted{
+      a_file("/etc/x").content(m.scene.content, "new").done()};
+  m.model.fail_call(Call::sync, 2, EIO);  // the folder's, after the rename
+  const auto undurable = m.pass.run(wanted);
+  CHECK(undurable.outcome("/etc/x").starts_with("failed: not durable"));
+  CHECK(undurable.result("/etc/x").temporary_left);
+  m.model.put_file("/etc/x", "old");
+  m.model.fail_call(Call::rename, 1, EIO);
+  m.model.fail_call(Call::remove_file, 1, EIO);
+  const auto stuck = m.pass.run(wanted);
+  CHECK(stuck.outcome("/etc/x").starts_with("failed"));
+  CHECK(stuck.result("/etc/x").temporary_left);
+  CHECK_FALSE(m.leftovers().empty());
+  m.model.fail_call(Call::rename, 1, EIO);
+  CHECK_FALSE(m.pass.run(wanted).result("/etc/x").temporary_left);
+}
+
+TEST_CASE("resource: a folder that was filled before a power cut took its name gets it back") {
+  Modelled m;
+  const auto temp = "/srv/" + resource::temp_name(m.pass.options.store, m.pass.options.pass, 0);
+  m.model.put_file(temp + "/inside", "somebody's");
+  const core::AnnouncedState announced{
+      0, core::ActionKind::create, {model::TargetFamily::path, "/srv/x"}, core::Found::absent};
+  CHECK(m.recover(announced, {}).temporary_left);
+  CHECK(m.clean_up(announced));
+  CHECK(m.text("/srv/x/inside") == "somebody's");
+  m.model.put_file(temp + "/inside", "more");
+  CHECK_FALSE(m.clean_up(announced));  // the name is taken: nothing is lost, and it is not hidden
+  CHECK(m.text(temp + "/inside") == "more");
 }
 
 TEST_CASE("resource: recovery gives a name back that a change of type had emptied") {
@@ -361,12 +499,12 @@ TEST_CASE("resource: recovery gives a name back that a change of type had emptie
   m.model.end_process();
   m.scene.open("/");
   REQUIRE_FALSE(m.model.find_stat("/srv/x"));
-  const auto declared = declare({});
   const core::AnnouncedState announced{
       0, core::ActionKind::replace, {model::TargetFamily::path, "/srv/x"}, core::Found::directory};
-  const auto seen = resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
-                                             m.pass.options.pass, announced, true);
-  CHECK(seen.left.found == core::Found::directory);
+  const auto seen = m.recover(announced, {});
+  CHECK(seen.outcome == core::RecoveredOutcome::did_not);
+  REQUIRE(seen.temporary_left);
+  CHECK(m.clean_up(announced));
   CHECK(m.model.find_stat("/srv/x")->mode == 0711);
   CHECK(m.leftovers().empty());
 }

@@ -217,10 +217,12 @@ TEST_CASE("resource: a shadow that a dead process left is no obstacle, and recov
                                        core::ActionKind::create,
                                        {model::TargetFamily::path, "/etc/systemd/system/x.service"},
                                        core::Found::absent};
-  const auto declared = declare({});
-  const auto seen = resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
-                                             m.pass.options.pass, announced, true);
+  const resource::DeadWave dead{m.pass.options.store, m.pass.options.pass, {announced}, {}};
+  const auto seen = resource::recover_actions(m.scene.machine(), *declare({}), dead).front();
   CHECK(seen.outcome == core::RecoveredOutcome::did_not);
+  REQUIRE(seen.temporary_left);
+  CHECK(resource::remove_leftover(m.scene.machine(), dead.store,
+                                  {dead.pass, announced.ordinal, announced.target}));
   CHECK(m.leftovers().empty());
   m.model.put_file(shadow + "/x.service", "dead");
   CHECK(m.run("/etc/systemd/system/x.service", "[Service]\n", "systemd-unit") == "succeeded");

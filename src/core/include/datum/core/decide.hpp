@@ -68,6 +68,8 @@ struct ActionResult {
   bool atomic = true;
   std::int64_t duration_ns = 0;
   Digest failure;  // digest of (code, message), to find an identical earlier one
+  // Failed or skipped, and a file of its own lies beside its target, or may after a power cut.
+  bool temporary_left = false;
   bool old_content_not_kept = false;
   std::uint64_t old_size = 0;
   std::string message;

@@ -180,8 +180,10 @@ struct ActionRecovered {
   model::Target target;
   RecoveredOutcome outcome = RecoveredOutcome::untellable;
   Left left;
-  // A file of the action's still lies beside its target: in observe nothing is removed. A later
-  // record of the same pass and ordinal without it says that it is gone.
+  // A file of the action's still lies beside its target, or may come back with a power cut. Nothing
+  // is removed before this is durable, and nothing at all in observe. Of an action whose end was
+  // told (failed, skipped) a record with it says only that. A later record of the same pass and
+  // ordinal without it says that the file is gone.
   bool temporary_left = false;
   bool operator==(const ActionRecovered&) const = default;
 };

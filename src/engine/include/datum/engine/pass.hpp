@@ -38,6 +38,7 @@ struct PassRequest {
   core::Provenance provenance;
   std::string version;
   bool foreign_manifest = false;  // not the accepted declaration
+  bool retry = false;  // in enforce, what is quarantined may run again, each action alone
   // Read at the start and again before each wave: configuration, hold, window.
   std::function<core::ModeTerms()> read_terms;
   std::vector<std::string> observe_globs;  // over references, from agent.yaml
@@ -66,11 +67,13 @@ class Conductor {
   // volatile.
   Conductor(loop::Loop& loop, Store& store, std::shared_ptr<resource::Machine> machine);
 
-  // Ends what a dead process left open: looks at each announced action, records what it sees,
-  // removes temp files (only in enforce), closes the pass as interrupted. Nothing to do: returns at
-  // once.
-  // `manifest` tells its notifications if it is the one of that pass.
-  [[nodiscard]] loop::Task<Status> recover(core::ModeTerms terms, model::ManifestPtr manifest);
+  // Ends what a dead process left open: looks at each announced action, records what it sees and
+  // closes the pass as interrupted; once that is durable, removes what dead and failed actions left
+  // lying about, if the terms, read then, say enforce. Nothing to do: returns at once. If
+  // `manifest` is the one of that pass, contents are compared and its notifications raised;
+  // otherwise most of what was begun is untellable.
+  [[nodiscard]] loop::Task<Status> recover(std::function<core::ModeTerms()> read_terms,
+                                           model::ManifestPtr manifest);
 
   // Refusals come as errors, and then nothing was observed. Once a pass has begun it always ends
   // with a report, or with the error of a journal that could not be written.
@@ -83,6 +86,9 @@ class Conductor {
   [[nodiscard]] loop::Task<Status> apply(Running& running);
   [[nodiscard]] loop::Task<Status> run_wave(Running& running, std::vector<std::uint32_t> ordinals);
   [[nodiscard]] loop::Task<Status> clean_leftovers(Running& running);
+  [[nodiscard]] Status lift_quarantine(Running& running);
+  [[nodiscard]] loop::Task<Status> end_dead_pass(Running& running,
+                                                 const model::ManifestPtr& manifest);
   [[nodiscard]] loop::Task<Status> look_again(Running& running);
   static void count_observed_only(const Running& running, core::FinishPass& finish);
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);

@@ -3,6 +3,7 @@
 // they mean is core's.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct StoreBinding {
   std::string source;             // "local", or a mesh
   std::string version;            // of this program
   std::uint32_t trusted_uid = 0;  // who counts as root: the user this runs as
+  // Where identity and key of a new store come from; empty: the system. A simulation repeats itself
+  // only with its own.
+  std::function<void(MutableByteView)> fill_random = {};
 };
 
 // Opens or creates the store in `folder` and queues its `storeCreated`/`storeOpened` (not yet

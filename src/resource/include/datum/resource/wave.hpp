@@ -79,18 +79,28 @@ class FileWave {
 // needs beside it (a folder that makes room, a backup in the making) has this name and a suffix.
 [[nodiscard]] std::string temp_name(const Id128& store, PassId pass, std::uint32_t ordinal);
 
-// After a crash: looks at the target of an announced action, says whether it took effect, and
-// removes its temp files if they are still there (the only thing it changes; `enforce` false leaves
-// them). A temp file that is still there proves that the rename did not happen. With the pass's own
-// manifest in `declared` the target is compared with what it should be; without it a present target
-// of a `create` whose temp file is gone took effect, and an update is untellable.
-[[nodiscard]] core::RecoveredAction recover_action(const Machine& machine, const Declared& declared,
-                                                   const Id128& store, PassId pass,
-                                                   const core::AnnouncedState& action,
-                                                   bool enforce);
+// What a dead process had announced and not ended.
+struct DeadWave {
+  Id128 store;
+  PassId pass = 0;
+  std::vector<core::AnnouncedState> actions;
+  // By action: digest of the last observation that was recorded of its target, zero if there is
+  // none. A target that still looks like that was not changed.
+  std::vector<Digest> observed;
+};
 
-// Removes what a dead action left beside its target, durably, where a recovery in observe could
-// not. False if something of it still lies there.
+// After a crash: what became of each action, in their order. Changes nothing; blocks. A temp file
+// that is still there proves that the rename did not happen. `declared` is the dead pass's own
+// manifest, or nothing: then only what is absent, or has its temp file beside it, can be told, and
+// everything else is `untellable`. Names and objects are synced before anything is said of them;
+// where that fails, nothing is said to have taken effect, and a temp file counts as left.
+[[nodiscard]] std::vector<core::RecoveredAction> recover_actions(const Machine& machine,
+                                                                 const Declared& declared,
+                                                                 const DeadWave& dead);
+
+// Removes what an action left beside its target: the old thing gets its name back if nothing has
+// it, a filled folder the name it was made for. False if something of it still lies there, or may
+// come back with a power cut.
 [[nodiscard]] bool remove_leftover(const Machine& machine, const Id128& store,
                                    const core::Leftover& leftover);
 
