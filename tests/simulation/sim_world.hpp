@@ -1,41 +1,39 @@
-// One host from the production core, history, engine, resource and blobs, over a simulated loop,
-// clock, journal disk and file system, under one seed.
+// One host under one seed: life after life with new declarations, foreign writers and faults, and
+// after each life the same questions to its journal and its machine.
 //
-// Must be survived: the process dying after any callback or before any changing system call; power
-// cuts with unsynced writes lost, kept or torn, in the tree and in the journal; a foreign writer
-// between passes; a journal or blob disk that fails once; a hold dropped in mid-pass. Need not be
-// survived: a foreign writer that changes a file between the last look and its rename (no kernel
-// offers that), a disk that lies about a successful sync, damage to what was durable.
+// Must be survived: the process dying after any callback or before any changing system call, in a
+// recovery too; power cuts with unsynced writes lost, kept or torn, in the tree and in the journal;
+// any system call failing once, several in one life; a full disk, a full journal, a journal whose
+// writes or syncs fail; a hold or a stop in mid-pass; a wall clock that jumps; a foreign writer
+// between two jobs of a pass; another version of the host; the loss of the whole store between two
+// lives. Need not be survived: a foreign writer that changes a file between the last look and its
+// rename (no kernel offers that), a disk that lies about a successful sync, damage to what was
+// durable.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "datum/core/state.hpp"
-#include "datum/engine/pass.hpp"
-#include "datum/journal/sim_log.hpp"
-#include "support/model_files.hpp"
-#include "support/sim_loop.hpp"
+#include "sim_fleet.hpp"
+#include "sim_life.hpp"
 
 namespace datum::simulation {
 
 // What a run did, for its report.
 struct Counts {
-  std::map<std::string, std::uint64_t> faults;  // kind → times
-  std::uint64_t rounds = 0, steps = 0, passes = 0, actions = 0, crashes_in_wave = 0;
+  std::array<std::array<std::uint64_t, kPhases>, kFaultKinds> hits{};
+  std::map<std::string, std::uint64_t> seen;  // what else happened → times
+  std::uint64_t lives = 0, steps = 0, deaths_in_wave = 0;
 };
 
 class World {
  public:
   explicit World(std::uint64_t seed);
-  ~World();
 
-  // One life of the process: perhaps a new declaration, perhaps a foreign writer, a pass, perhaps a
-  // fault.
+  // One life of the process, before it perhaps a new declaration, a foreign writer or a lost store.
   void live_once();
   // No more faults: everything has to converge within two passes, and a third has nothing to do.
   void heal_and_demand();
@@ -43,38 +41,51 @@ class World {
   // What was violated, in words; the run ends with the first.
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
+  // What the journal counts of what happened. Once, at the end.
+  void count_events();
+  // One line a life, for whoever repeats a seed.
+  [[nodiscard]] const std::vector<std::string>& story() const { return story_; }
 
  private:
-  struct Process;
-  struct Fault;
+  // The last that the journal tells of one target.
+  struct Word {
+    Seq seq = 0;
+    bool done = false;  // as `left` says; otherwise nothing is claimed
+    core::Left left;
+  };
+  struct Telling;
 
-  void declare_anew();
-  void write_as_foreigner();
-  [[nodiscard]] Fault choose_fault();
-  void run_pass(core::Mode mode, const Fault& fault);
-  void drive(Process& process, const Fault& fault);
-  void end(Process& process, const Fault& fault);
+  [[nodiscard]] Fault draw_fault(FaultKind kind);
+  [[nodiscard]] Order draw_order();
+  void before_life();
+  void run(Order order);
+  void watch(Order& order);
+  void write_as_foreigner(bool in_pass);
   void check_call(support::Call call, std::string_view name);
+  void check_staged(support::Call call, std::string_view name);
+  void check_removal(support::Call call, const std::string& path, core::ActionKind kind);
+  void check_step();
+  void check_end(const Life& life);
   void check_journal();
-  void check_claims(const core::State& state);
-  [[nodiscard]] std::string story_of(const model::Target& target);
-  [[nodiscard]] std::vector<std::string> listing();
+  void check_claims(journal::Log& log, const core::State& state);
+  void check_claim(journal::Log& log, const std::string& path, const Word& word);
+  [[nodiscard]] bool is_left(const std::string& content, const Digest& left);
   [[nodiscard]] std::vector<std::string> leftovers();
+  [[nodiscard]] Seq head();
   void violate(const std::string& what);
-  [[nodiscard]] std::uint64_t draw(std::uint64_t below);
-  [[nodiscard]] bool chance(std::uint64_t percent) { return draw(100) < percent; }
 
-  std::uint64_t seed_;
-  std::mt19937_64 random_;
-  support::ModelFiles files_;
-  std::shared_ptr<journal::SimDisk> disk_;
+  Site site_;
+  Foreigner foreigner_;
   model::ManifestPtr manifest_;
-  std::shared_ptr<ContentSource> contents_;
-  Process* process_ = nullptr;
-  journal::Reader* reader_ = nullptr;  // while the journal is checked
-  bool foreign_since_pass_ = false;
-  Id128 boot_;
+  std::string version_ = "1";
+  Life* life_ = nullptr;
+  std::string tree_;                    // before the callback that runs
+  std::map<std::string, Seq> touched_;  // by a foreigner: nothing told until then counts
+  bool touched_in_pass_ = false;
+  std::optional<core::State> remembered_;  // of the last life, all of it durable
+  core::State state_;                      // as the journal has it
   std::vector<std::string> violations_;
+  std::vector<std::string> story_;
   Counts counts_;
 };
 

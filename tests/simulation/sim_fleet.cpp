@@ -1,0 +1,159 @@
+#include "sim_fleet.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "datum/base/assert.hpp"
+#include "datum/crypto/digest.hpp"
+
+namespace datum::simulation {
+
+namespace {
+
+constexpr std::array<const char*, 4> kFileFolders{"/etc/a", "/etc/a/b", "/srv/c", "/etc"};
+constexpr int kFiles = 12;
+constexpr int kLinks = 3;
+
+model::ResourcePtr make_resource(model::ResourceType type, const std::string& path,
+                                 std::vector<model::FieldValue> fields) {
+  auto resource = std::make_shared<model::Resource>();
+  resource->reference = {type, path.substr(1)};
+  std::replace(resource->reference.name.begin(), resource->reference.name.end(), '/', '-');
+  resource->fields = std::move(fields);
+  resource->fields.push_back({model::Field::path, path});
+  model::finish_resource(*resource);
+  return resource;
+}
+
+std::string file_path(int number) {
+  return std::string(kFileFolders[static_cast<std::size_t>(number) % kFileFolders.size()]) +
+         "/file" + std::to_string(number);
+}
+
+model::ResourcePtr draw_file(Site& site, int number, const std::string& version) {
+  if (site.chance(8))
+    return make_resource(model::ResourceType::file, file_path(number),
+                         {{model::Field::state, std::string("absent")}});
+  model::Content content;
+  content.bytes = "file " + std::to_string(number) + " version " + version + "\n";
+  content.size = content.bytes.size();
+  content.has_bytes = true;
+  content.digest = crypto::sha256(as_bytes(content.bytes));
+  std::vector<model::FieldValue> fields{
+      {model::Field::content, content},
+      {model::Field::mode, std::string(site.chance(50) ? "0644" : "0600")}};
+  if (site.chance(10)) fields.push_back({model::Field::replace, std::string("inPlace")});
+  return make_resource(model::ResourceType::file, file_path(number), std::move(fields));
+}
+
+std::string difference_of(Site& site, const model::Resource& resource) {
+  const auto& path = resource.target.name;
+  const auto stat = site.files.find_stat(path);
+  if (resource.absent()) return stat ? path + " is there" : "";
+  if (!stat) return path + " is missing";
+  if (resource.flag(model::Field::purge) && site.files.find_stat(path + "/stray"))
+    return path + " has an undeclared entry";
+  const auto mode = resource.text(model::Field::mode);
+  if (!mode.empty() && model::mode_bits(mode) != stat->mode) return path + " has another mode";
+  const auto* content = resource.content();
+  if (content != nullptr && site.files.find_content(path) != content->bytes)
+    return path + " has other content";
+  const bool link = resource.reference.type == model::ResourceType::symlink;
+  if (link && site.files.find_target(path) != resource.text(model::Field::target))
+    return path + " leads elsewhere";
+  return {};
+}
+
+}  // namespace
+
+model::ManifestPtr draw_manifest(Site& site) {
+  auto manifest = std::make_shared<model::Manifest>();
+  manifest->host = "sim";
+  const auto version = std::to_string(site.draw(4));
+  for (const std::string folder : {"/etc/a", "/etc/a/b", "/srv/c"}) {
+    std::vector<model::FieldValue> fields{
+        {model::Field::mode, std::string(site.chance(80) ? "0755" : "0750")}};
+    if (site.chance(30) && folder == "/srv/c") fields.push_back({model::Field::purge, true});
+    manifest->resources.push_back(
+        make_resource(model::ResourceType::directory, folder, std::move(fields)));
+  }
+  for (int number = 0; number < kFiles; ++number)
+    if (!site.chance(25)) manifest->resources.push_back(draw_file(site, number, version));
+  for (int number = 0; number < kLinks; ++number) {
+    if (site.chance(30)) continue;
+    manifest->resources.push_back(
+        make_resource(model::ResourceType::symlink, "/srv/c/link" + std::to_string(number),
+                      {{model::Field::target, "f" + std::to_string(number) + "-" + version}}));
+  }
+  const auto finished = model::finish_manifest(*manifest);
+  DATUM_ASSERT(finished.has_value());
+  return manifest;
+}
+
+std::optional<std::string> path_of(std::string_view name) {
+  if (name == "stray" || name.starts_with("link")) return "/srv/c/" + std::string(name);
+  if (name == "a") return "/etc/a";
+  if (name == "b") return "/etc/a/b";
+  if (name == "c") return "/srv/c";
+  if (!name.starts_with("file")) return {};
+  for (int number = 0; number < kFiles; ++number)
+    if (file_path(number).ends_with("/" + std::string(name))) return file_path(number);
+  return {};
+}
+
+std::string describe_tree(Site& site) {
+  std::string text;
+  for (const auto& path : site.files.paths()) {
+    if (path.starts_with(kStore)) continue;
+    const auto stat = site.files.find_stat(path);
+    text += path + " " + std::to_string(stat->inode) + " " + std::to_string(stat->mode) + " " +
+            std::to_string(stat->ctime_ns) + "\n";
+  }
+  return text;
+}
+
+std::string find_difference(Site& site, const model::Manifest& manifest) {
+  for (const auto& resource : manifest.resources)
+    if (auto difference = difference_of(site, *resource); !difference.empty()) return difference;
+  return {};
+}
+
+void Foreigner::put(Site& site, const std::string& path, const std::string& content) {
+  site.files.put_file(path, content, 0666);
+  inodes_.insert(site.files.find_stat(path)->inode);
+}
+
+void Foreigner::write_one(Site& site, const model::Resource& resource, bool whole_contents) {
+  const auto& path = resource.target.name;
+  const auto stat = site.files.find_stat(path);
+  const auto* content = resource.content();
+  const bool has_folder = site.files.find_stat(path.substr(0, path.rfind('/'))).has_value();
+  if (resource.reference.type == model::ResourceType::directory) {
+    if (stat) site.files.set_mode_of(path, 0700);
+  } else if (!stat && content != nullptr && has_folder && site.chance(50)) {
+    const bool whole = whole_contents && site.chance(50);
+    put(site, path, whole ? content->bytes : "somebody else's\n");
+  } else if (stat && site.chance(30)) {
+    site.files.remove(path);
+  } else if (stat && resource.reference.type == model::ResourceType::file && site.chance(50)) {
+    put(site, path, "somebody else's\n");
+  } else if (stat && stat->type == os::FileType::regular) {
+    site.files.set_mode_of(path, 0777);
+  } else {
+    return;
+  }
+  written_.insert(path);
+}
+
+void Foreigner::write(Site& site, const model::Manifest& manifest, bool whole_contents) {
+  written_.clear();
+  const auto& resources = manifest.resources;
+  const auto count = 1 + site.draw(3);
+  for (std::uint64_t i = 0; i < count; ++i)
+    write_one(site, *resources[site.draw(resources.size())], whole_contents);
+  if (!site.files.find_stat("/srv/c") || !site.chance(30)) return;
+  put(site, "/srv/c/stray", "stray\n");
+  written_.insert("/srv/c/stray");
+}
+
+}  // namespace datum::simulation
