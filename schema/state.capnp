@@ -145,6 +145,7 @@ struct State {
   suspects @27 :List(DeathsEntry);
   quarantined @28 :List(DeathsEntry);
   leftovers @29 :List(Leftover);
+  suspectedIn @30 :Data;
 }
 
 

@@ -125,6 +125,7 @@ DATUM_STRUCT(core::State) {
   DATUM_FIELD(suspects, Suspects);
   DATUM_FIELD(quarantined, Quarantined);
   DATUM_FIELD(leftovers, Leftovers);
+  DATUM_FIELD(suspected_in, SuspectedIn);
 }
 
 }  // namespace datum::codec

@@ -123,6 +123,7 @@ void Evolver::operator()(const ActionRecovered& event) const {
       owned->second.left = event.left;
     return;
   }
+  state_.suspected_in = state_.pass->started.declaration.manifest;
   auto& deaths = state_.suspects[event.target];
   if (state_.pass->wave_size == 1) ++deaths;
   const bool did_not = event.outcome == RecoveredOutcome::did_not;

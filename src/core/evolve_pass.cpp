@@ -12,6 +12,10 @@ void Evolver::operator()(const PassStarted& event) const {
   pass.boot = place_.boot;
   state_.pass = std::move(pass);
   for (auto& [target, resource] : state_.resources) resource.blocked = false;
+  // A local declaration is accepted by enforcing it: a newer one is another chance, as for a mesh.
+  if (event.mode.mode != Mode::enforce || event.declaration.manifest == state_.suspected_in) return;
+  state_.suspects.clear();
+  state_.quarantined.clear();
 }
 
 // A resource that is as declared has no failure any more.

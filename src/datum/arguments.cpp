@@ -229,6 +229,7 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       .add_option("--mode", arguments.mode, "observe or enforce, for this pass")
       ->type_name("MODE")
       ->check(CLI::IsMember({"observe", "enforce"}));
+  reconcile.app().add_flag("--retry", arguments.retry, "let quarantined actions run again");
   reconcile.app()
       .add_option("--plan", arguments.plan_in, "do exactly this saved plan")
       ->type_name("FILE")

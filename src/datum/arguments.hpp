@@ -57,6 +57,7 @@ struct Arguments {
   std::string plan_in, plan_out;
   std::uint32_t allow_removals = 0;
   bool final = false;
+  bool retry = false;
   // fleet verbs
   std::string output, base, reference, folder;
   std::vector<std::string> files;

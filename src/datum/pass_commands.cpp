@@ -64,6 +64,7 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
   request.provenance = desired.provenance;
   request.declaration.node = desired.manifest->host;
   request.version = program_version();
+  request.retry = arguments.retry;
   request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
   request.read_terms = mode_terms(session, mode_argument(arguments));
   request.observe_globs = config.observe.value;

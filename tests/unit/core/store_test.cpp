@@ -200,6 +200,12 @@ TEST_CASE("quarantine: the third death in a wave of one, and only there, quarant
   CHECK(find_action(world.plan(manifest), path("/b"))->refusal.empty());
   world.run(LiftQuarantine{path("/a")});
   CHECK(find_action(world.plan(manifest), path("/a"))->refusal.empty());
+  CHECK_FALSE(find_action(world.plan(manifest), path("/a"))->repeatable);  // another chance, alone
+  die({0});
+  die({0});
+  CHECK(world.state.quarantined.empty());  // the deaths before it do not count any more
+  die({0});
+  CHECK(world.state.quarantined.contains(path("/a")));
 }
 
 TEST_CASE("quarantine: another version of the host or a newer declaration lifts it") {
@@ -213,4 +219,51 @@ TEST_CASE("quarantine: another version of the host or a newer declaration lifts 
   world.append(quarantined);
   world.append(DeclarationAccepted{});
   CHECK(world.state.quarantined.empty());
+}
+
+TEST_CASE("quarantine: a newer local declaration lifts it, and only once it is enforced") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  for (int i = 0; i < 3; ++i) {
+    die_in_wave(world, manifest, {0});
+    reopen(world, world.boot);
+    world.run(RecordRecovery{{{0, RecoveredOutcome::did_not, {}}}, nullptr});
+    world.run(InterruptPass{});
+  }
+  REQUIRE(world.state.quarantined.contains(path("/a")));
+  World::PassOptions observe;
+  observe.mode = Mode::observe;
+  world.pass(manifest);  // the same one
+  CHECK(world.state.quarantined.contains(path("/a")));
+  auto changed = *manifest_of({file("a", "/a", "y")});
+  changed.digest = digest_of("newer");
+  const auto newer = std::make_shared<const model::Manifest>(std::move(changed));
+  world.pass(newer, observe);
+  CHECK(world.state.quarantined.contains(path("/a")));
+  world.pass(newer);
+  CHECK(world.state.quarantined.empty());
+  CHECK(world.state.suspects.empty());
+  CHECK(world.machine.find("/a"));
+}
+
+TEST_CASE("recovery: a failed action whose file lies about is remembered until that is gone") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  World::PassOptions options;
+  world.start(manifest, options);
+  const auto plan = world.observe_and_plan(manifest, options);
+  world.announce(*plan, {0});
+  ActionResult failed;
+  failed.ordinal = 0;
+  failed.error = Error(ErrorCode::io_error, "not durable");
+  failed.temporary_left = true;
+  world.run(RecordResults{plan, manifest.get(), {failed}, world.now});
+  const auto pass = world.state.pass->id;
+  CHECK(world.state.pass->phases.at(0) == Phase::failed);
+  CHECK(world.state.suspects.empty());  // it did not die
+  const std::vector<Leftover> left{{pass, 0, path("/a")}};
+  CHECK(world.state.leftovers == left);
+  world.finish(*plan);
+  world.run(RecordCleaned{left});
+  CHECK(world.state.leftovers.empty());
 }

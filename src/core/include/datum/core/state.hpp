@@ -157,7 +157,8 @@ struct State {
   // one.
   std::map<model::Target, std::uint32_t> suspects;
   std::map<model::Target, std::uint32_t> quarantined;  // with the number of deaths
-  std::vector<Leftover> leftovers;                     // oldest first
+  Digest suspected_in;  // manifest of the pass in which the last of these deaths happened
+  std::vector<Leftover> leftovers;  // oldest first
   bool operator==(const State&) const = default;
 };
 
