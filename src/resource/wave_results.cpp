@@ -59,8 +59,8 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
   result.after = observe(*resource);
   // What cannot be seen is not claimed, and what was left there is not known.
   if (result.after.found == core::Found::unseen) {
-    work.error =
-        Error(ErrorCode::io_error, "done, and it cannot be seen that it is: " + result.after.reason);
+    work.error = Error(ErrorCode::io_error,
+                       "done, and it cannot be seen that it is: " + result.after.reason);
     return;
   }
   if (action.kind == core::ActionKind::purge) return;

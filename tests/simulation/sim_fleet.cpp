@@ -30,17 +30,28 @@ std::string file_path(int number) {
          "/file" + std::to_string(number);
 }
 
+model::FieldValue content_of(std::string text) {
+  model::Content content;
+  content.size = text.size();
+  content.has_bytes = true;
+  content.digest = crypto::sha256(as_bytes(text));
+  content.bytes = std::move(text);
+  return {model::Field::content, std::move(content)};
+}
+
+model::ManifestPtr finish(std::shared_ptr<model::Manifest> manifest) {
+  manifest->host = "sim";
+  const auto finished = model::finish_manifest(*manifest);
+  DATUM_ASSERT(finished.has_value());
+  return manifest;
+}
+
 model::ResourcePtr draw_file(Site& site, int number, const std::string& version) {
   if (site.chance(8))
     return make_resource(model::ResourceType::file, file_path(number),
                          {{model::Field::state, std::string("absent")}});
-  model::Content content;
-  content.bytes = "file " + std::to_string(number) + " version " + version + "\n";
-  content.size = content.bytes.size();
-  content.has_bytes = true;
-  content.digest = crypto::sha256(as_bytes(content.bytes));
   std::vector<model::FieldValue> fields{
-      {model::Field::content, content},
+      content_of("file " + std::to_string(number) + " version " + version + "\n"),
       {model::Field::mode, std::string(site.chance(50) ? "0644" : "0600")}};
   if (site.chance(10)) fields.push_back({model::Field::replace, std::string("inPlace")});
   return make_resource(model::ResourceType::file, file_path(number), std::move(fields));
@@ -68,7 +79,6 @@ std::string difference_of(Site& site, const model::Resource& resource) {
 
 model::ManifestPtr draw_manifest(Site& site) {
   auto manifest = std::make_shared<model::Manifest>();
-  manifest->host = "sim";
   const auto version = std::to_string(site.draw(4));
   for (const std::string folder : {"/etc/a", "/etc/a/b", "/srv/c"}) {
     std::vector<model::FieldValue> fields{
@@ -85,9 +95,19 @@ model::ManifestPtr draw_manifest(Site& site) {
         make_resource(model::ResourceType::symlink, "/srv/c/link" + std::to_string(number),
                       {{model::Field::target, "f" + std::to_string(number) + "-" + version}}));
   }
-  const auto finished = model::finish_manifest(*manifest);
-  DATUM_ASSERT(finished.has_value());
-  return manifest;
+  return finish(std::move(manifest));
+}
+
+model::ManifestPtr declare(const std::map<std::string, std::string>& files) {
+  auto manifest = std::make_shared<model::Manifest>();
+  for (const auto& [path, text] : files) {
+    const bool folder = path.ends_with("/");
+    manifest->resources.push_back(
+        folder ? make_resource(model::ResourceType::directory, path.substr(0, path.size() - 1),
+                               {{model::Field::mode, std::string("0755")}})
+               : make_resource(model::ResourceType::file, path, {content_of(text)}));
+  }
+  return finish(std::move(manifest));
 }
 
 std::optional<std::string> path_of(std::string_view name) {

@@ -3,6 +3,7 @@
 // stands for one path only, so that a call can be told by its name. Draws from the site's seed.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,8 @@
 namespace datum::simulation {
 
 [[nodiscard]] model::ManifestPtr draw_manifest(Site& site);
+// Files by path; a path that ends in a slash is a folder.
+[[nodiscard]] model::ManifestPtr declare(const std::map<std::string, std::string>& files);
 
 // The path of a name below /etc and /srv that the world uses; nothing for every other name.
 [[nodiscard]] std::optional<std::string> path_of(std::string_view name);

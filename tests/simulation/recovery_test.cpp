@@ -1,0 +1,231 @@
+// What a process that died in mid-pass leaves to the next one: each promise of the design's
+// "Recovery", told by the journal of the production engine over a modelled machine.
+#include <catch2/catch.hpp>
+
+#include "datum/history/events.hpp"
+#include "sim_fleet.hpp"
+#include "sim_life.hpp"
+
+using namespace datum;
+using namespace datum::simulation;
+using core::RecoveredOutcome;
+
+namespace {
+
+// Dies at the nth time that an action gets to that point of its wave.
+resource::CrashPoint die_at(Site& site, const std::string& wanted, int nth = 1) {
+  return [&site, wanted, left = nth](const char* point, std::uint32_t) mutable {
+    if (point == wanted && --left == 0) site.files.stop_at_change(1);
+  };
+}
+
+struct Host {
+  Site site{1};
+  core::State state;  // at the end of the last life
+  std::optional<engine::PassReport> report;
+
+  // One life; false if it died.
+  bool live(Order order) {
+    report.reset();
+    {
+      Life life(site, std::move(order));
+      REQUIRE(life.run() == "");
+      if (life.report() && *life.report()) report = **life.report();
+    }
+    auto log = site.open_journal();
+    REQUIRE(log);
+    auto folded = history::fold(**log, 0, true);
+    REQUIRE(folded);
+    state = std::move(*folded);
+    log->reset();
+    site.unlock_journal();
+    return report.has_value();
+  }
+  bool live(const model::ManifestPtr& manifest) {
+    Order order;
+    order.manifest = manifest;
+    return live(std::move(order));
+  }
+  void die(const model::ManifestPtr& manifest, const std::string& point, int nth = 1) {
+    Order order;
+    order.manifest = manifest;
+    order.crash_point = die_at(site, point, nth);
+    REQUIRE_FALSE(live(std::move(order)));
+    REQUIRE(state.pass);
+  }
+
+  template <class T>
+  std::vector<T> events() {
+    std::vector<T> found;
+    auto log = site.open_journal();
+    REQUIRE(log);
+    const auto scanned = history::scan_events(**log, 1, [&](const history::StoredEvent& stored) {
+      if (const auto* one = std::get_if<T>(&stored.event)) found.push_back(*one);
+      return journal::Visit::go_on;
+    });
+    REQUIRE(scanned);
+    log->reset();
+    site.unlock_journal();
+    return found;
+  }
+  std::size_t leftovers() {
+    const auto paths = site.files.paths();
+    return static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), [](const auto& path) {
+      return path.find("/.datum-") != std::string::npos;
+    }));
+  }
+  std::string text(const std::string& path) {
+    return site.files.find_content(path).value_or("(nothing)");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("recovery: what was renamed before its result was durable took effect, and stays done") {
+  Host host;
+  host.site.files.put_file("/etc/updated", "old");
+  host.site.files.settle();
+  const auto manifest = declare({{"/etc/created", "new"}, {"/etc/updated", "new"}});
+  host.die(manifest, "renamed", 2);
+  REQUIRE(host.live(manifest));
+  const auto recovered = host.events<core::ActionRecovered>();
+  REQUIRE(recovered.size() == 2);
+  for (const auto& one : recovered) CHECK(one.outcome == RecoveredOutcome::took_effect);
+  for (const auto& action : host.report->plan->actions) CHECK_FALSE(core::is_mutating(action.kind));
+  CHECK(host.events<core::ActionsAnnounced>().size() == 1);
+  CHECK(host.report->status.condition == core::Condition::converged);
+  CHECK(host.state.owned.at({model::TargetFamily::path, "/etc/created"}).created);
+  CHECK_FALSE(host.state.owned.at({model::TargetFamily::path, "/etc/updated"}).created);
+  host.site.cut_power();
+  CHECK(host.text("/etc/created") == "new");
+  CHECK(host.text("/etc/updated") == "new");
+}
+
+TEST_CASE("recovery: finished actions of the dead pass are not repeated") {
+  Host host;
+  const auto manifest = declare({{"/srv/folder/", ""}, {"/srv/folder/file", "x"}});
+  host.die(manifest, "stage", 2);  // the folder was a wave of its own
+  REQUIRE(host.live(manifest));
+  std::size_t made = 0;
+  for (const auto& done : host.events<core::ActionSucceeded>())
+    made += done.target.name == "/srv/folder" ? 1 : 0;
+  CHECK(made == 1);
+  CHECK(host.text("/srv/folder/file") == "x");
+  CHECK(host.events<core::PassInterrupted>().size() == 1);
+}
+
+TEST_CASE(
+    "recovery: under a newer declaration the dead pass ends as interrupted, claiming nothing") {
+  Host host;
+  host.die(declare({{"/etc/created", "one"}}), "renamed");
+  const auto newer = declare({{"/etc/created", "two"}});
+  REQUIRE(host.live(newer));
+  REQUIRE(host.events<core::PassInterrupted>().size() == 1);
+  CHECK(host.events<core::PassInterrupted>().front().cause == core::Interruption::crash);
+  // Without the manifest that it was made from, what lies there may be anybody's.
+  CHECK(host.events<core::ActionRecovered>().front().outcome == RecoveredOutcome::untellable);
+  CHECK(host.text("/etc/created") == "two");
+  CHECK_FALSE(host.state.owned.at({model::TargetFamily::path, "/etc/created"}).created);
+}
+
+TEST_CASE("recovery: a mode lowered after the crash changes nothing, and the next enforce does") {
+  Host host;
+  const auto manifest = declare({{"/etc/a", "x"}, {"/etc/b", "x"}});
+  host.die(manifest, "sync");  // both are staged
+  REQUIRE(host.leftovers() == 2);
+  const auto tree = describe_tree(host.site);
+  Order observe;
+  observe.manifest = manifest;
+  observe.mode = core::Mode::observe;
+  REQUIRE(host.live(observe));
+  CHECK(describe_tree(host.site) == tree);
+  CHECK(host.state.leftovers.size() == 2);
+  CHECK(host.report->status.condition == core::Condition::drifted);
+  for (const auto& one : host.events<core::ActionRecovered>())
+    CHECK(one.outcome == RecoveredOutcome::did_not);
+  REQUIRE(host.live(manifest));
+  CHECK(host.leftovers() == 0);
+  CHECK(host.state.leftovers.empty());
+  CHECK(host.report->status.condition == core::Condition::converged);
+}
+
+TEST_CASE("recovery: what was running runs alone, until another version of the host runs") {
+  for (const std::string version : {"1", "2"}) {
+    Host host;
+    const auto manifest = declare({{"/etc/a", "x"}, {"/etc/b", "x"}, {"/etc/c", "x"}});
+    host.die(manifest, "stage");
+    Order next;
+    next.manifest = manifest;
+    next.version = version;
+    REQUIRE(host.live(next));
+    const auto waves = host.events<core::ActionsAnnounced>();
+    CHECK(waves.size() == (version == "1" ? 4 : 2));
+    CHECK(waves.back().actions.size() == (version == "1" ? 1 : 3));
+    CHECK(host.report->status.condition == core::Condition::converged);
+  }
+}
+
+TEST_CASE("recovery: the third death alone quarantines one action, and --retry lets it run again") {
+  Host host;
+  const auto manifest = declare({{"/etc/a", "x"}, {"/etc/b", "x"}});
+  host.die(manifest, "stage");  // in a wave of two: nobody's fault yet
+  for (int death = 0; death < 3; ++death) {
+    CHECK(host.state.quarantined.empty());
+    host.die(manifest, "stage");
+  }
+  REQUIRE(host.live(manifest));
+  const auto& stuck = host.report->outcomes.at(0);
+  CHECK(stuck.phase == core::Phase::failed);
+  CHECK(stuck.message.starts_with("quarantined: the host died 3 times"));
+  CHECK(host.text("/etc/a") == "(nothing)");
+  CHECK(host.text("/etc/b") == "x");  // the other one goes on
+  Order retry;
+  retry.manifest = manifest;
+  retry.retry = true;
+  retry.mode = core::Mode::observe;
+  REQUIRE(host.live(retry));
+  CHECK(host.state.quarantined.size() == 1);  // nothing was retried
+  retry.mode = core::Mode::enforce;
+  REQUIRE(host.live(retry));
+  CHECK(host.text("/etc/a") == "x");
+  CHECK(host.report->status.condition == core::Condition::converged);
+  CHECK(host.state.quarantined.empty());
+  CHECK(host.state.suspects.empty());
+}
+
+TEST_CASE("recovery: a newer declaration lets a quarantined action run again") {
+  Host host;
+  for (int death = 0; death < 3; ++death) host.die(declare({{"/etc/a", "x"}}), "stage");
+  REQUIRE(host.live(declare({{"/etc/a", "x"}})));
+  CHECK(host.state.quarantined.size() == 1);
+  REQUIRE(host.live(declare({{"/etc/a", "y"}})));
+  CHECK(host.state.quarantined.empty());
+  CHECK(host.text("/etc/a") == "y");
+}
+
+TEST_CASE("recovery: one that dies at any moment is begun again and finds the same") {
+  for (std::uint64_t steps = 1;; ++steps) {
+    Host host;
+    const auto manifest = declare({{"/etc/a", "x"}, {"/srv/b", "x"}});
+    host.die(manifest, "renamed");  // one is renamed, the other staged
+    Order second;
+    second.manifest = manifest;
+    Fault fault;
+    fault.kind = steps % 2 == 0 ? FaultKind::kill : FaultKind::power_cut;
+    fault.after_steps = steps;
+    second.faults.push_back(fault);
+    const bool ended = host.live(second);
+    INFO("dies after " << steps << " steps");
+    REQUIRE(host.live(manifest));
+    std::size_t took = 0;
+    for (const auto& one : host.events<core::ActionRecovered>())
+      took += one.outcome == RecoveredOutcome::took_effect ? 1 : 0;
+    CHECK(took <= 2);
+    CHECK(took >= (fault.kind == FaultKind::kill ? 1 : 0));
+    CHECK(host.report->status.condition == core::Condition::converged);
+    CHECK(host.leftovers() == 0);
+    CHECK(host.state.leftovers.empty());
+    if (ended) break;
+    REQUIRE(steps < 1000);
+  }
+}
