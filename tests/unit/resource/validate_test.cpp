@@ -257,9 +257,8 @@ TEST_CASE("resource: [S06] recovery empties no folder that somebody moved to a s
                                        core::ActionKind::create,
                                        {model::TargetFamily::path, "/home/anna/x"},
                                        core::Found::absent};
-  const auto declared = declare({});
-  const auto seen = resource::recover_action(m.scene.machine(), *declared, m.pass.options.store,
-                                             m.pass.options.pass, announced, true);
+  const resource::DeadWave dead{m.pass.options.store, m.pass.options.pass, {announced}, {}};
+  const auto seen = resource::recover_actions(m.scene.machine(), *declare({}), dead).front();
   CHECK(m.text(moved + "/key") == "root's own");
   CHECK_FALSE(seen.temporary_left);
   CHECK(resource::remove_leftover(m.scene.machine(), m.pass.options.store,
