@@ -154,14 +154,15 @@ class Teller {
     if (is_ours(event)) action(event.ordinal).message = "still running as " + event.unit;
   }
   void tell(const core::ActionQuarantined& event) {
-    if (is_ours(event)) action(event.ordinal).deaths = event.deaths;
+    if (is_ours(event) && event.deaths != 0) action(event.ordinal).deaths = event.deaths;
   }
-  // Of an action that had no end; a later record of the same ordinal says that its file went.
+  // Of an action that had no end; of one that had, or in a later record of the same ordinal, only
+  // that its file came or went.
   void tell(const core::ActionRecovered& event) {
     if (!is_ours(event)) return;
     auto& one = action(event.ordinal);
     one.leftover = event.temporary_left;
-    if (one.recovered) return;
+    if (one.recovered || one.ended.seq != 0) return;
     one.recovered = event.outcome;
     one.recovered_at = place_;
     if (event.outcome == core::RecoveredOutcome::took_effect) one.phase = core::Phase::succeeded;
