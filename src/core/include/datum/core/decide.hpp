@@ -183,7 +183,7 @@ struct KeepTarget {
   model::Target target;
   std::uint64_t until_generation = 0;
 };
-// `--retry`: a quarantined action may run again, alone, and its deaths count anew. Refused if it is not quarantined.
+// `--retry`: a quarantined action may run again, alone, its deaths counted anew. Else refused.
 struct LiftQuarantine {
   model::Target target;
 };
