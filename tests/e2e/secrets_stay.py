@@ -305,7 +305,7 @@ class SecretsStay(unittest.TestCase):
         (bench.root / "full").mkdir()
         # More than what is left beside the reserve that is proved before a wave.
         bench.declare(fleet.file("f", "/full/f", secret("full") * 2_000, mode="0600"), fleet.file("g", "/g", "g\n"))
-        script = 'root="$1"; shift; mount -t tmpfs -o size=16m none "$root/full"; "$@"; code=$?; ls -A "$root/full"; exit $code'
+        script = 'root="$1"; shift; mount -t tmpfs -o size=16k none "$root/full"; "$@"; code=$?; ls -A "$root/full"; exit $code'
         done = bench.enforce("--json", before=["unshare", "-m", "sh", "-c", script, "sh", str(bench.root)])
         self.assertEqual(done.code, 2, done.text)
         self.assertNotIn(CANARY, done.text)
