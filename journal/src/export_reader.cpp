@@ -108,6 +108,7 @@ class ExportReader final : public Reader {
   // Exports hold neither metadata nor projections.
   Result<std::optional<Bytes>> read_meta(std::string_view) override { return std::nullopt; }
   Result<std::optional<Bytes>> read_projection(std::string_view) override { return std::nullopt; }
+  Result<Usage> read_usage() override { return Usage{source_.size(), source_.size()}; }
   [[nodiscard]] Id128 store_id() const override { return facts_.store; }
   [[nodiscard]] std::uint32_t level() const override { return facts_.level; }
 

@@ -85,12 +85,6 @@ Result<Head> fill(const std::string& file, LmdbLog& log) {
   return head;
 }
 
-void remove_store(const std::string& folder) {
-  for (const auto* const name : {kDataName, kLmdbLockName, kWriterLockName, kCleanName})
-    ::unlink((folder + "/" + name).c_str());
-  ::rmdir(folder.c_str());
-}
-
 Result<Head> build(const std::string& file, const std::string& folder, const OpenOptions& options,
                    const Id128& store) {
   DATUM_ASSIGN(const auto log, open_log_as(folder, options, store));
@@ -139,7 +133,7 @@ Result<Head> import_records(const std::string& file, const std::string& folder,
   if (head && ::rename(building.c_str(), folder.c_str()) != 0)
     head = fail(error_from_errno(errno, "rename " + building));
   if (!head) {
-    remove_store(building);
+    remove_store_folder(building);
     return fail(std::move(head).error());
   }
   DATUM_ASSIGN(const Fd parent, open_folder(parts.folder));

@@ -74,6 +74,13 @@ class Environment {
   [[nodiscard]] int data_fd() const;
   // End of the file's used part.
   [[nodiscard]] std::uint64_t used_bytes() const;
+  [[nodiscard]] Result<Usage> read_usage();
+  // Writes all that is in use to `fd`, without free pages, as a data file of its own; not synced.
+  [[nodiscard]] Status copy_compact(int fd);
+  // Read transactions that other processes have open at this moment; dead ones are dropped first.
+  [[nodiscard]] std::size_t count_other_readers();
+  // Both hold the same names with the same bytes in `meta` and in `projections`.
+  [[nodiscard]] Result<bool> has_same_values(Environment& other);
   // Gives the slots of dead readers free; what they pinned can be used again.
   void drop_stale_readers();
   void release_memory();

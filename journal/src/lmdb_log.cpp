@@ -121,6 +121,11 @@ LmdbLog::~LmdbLog() {
   env_.reset();
 }
 
+Status LmdbLog::check_place() const {
+  if (is_still_at(store_.folder.get(), store_.path)) return {};
+  return fail(ErrorCode::conflict, "the store was replaced by a compaction while it was opened");
+}
+
 Status LmdbLog::check_writable() const {
   if (store_.mode == OpenMode::read_only || store_.mode == OpenMode::live)
     return fail(ErrorCode::read_only, "the store was opened for reading");

@@ -30,6 +30,8 @@ class LmdbLog final : public LmdbReading<Log> {
   [[nodiscard]] Result<std::unique_ptr<Reader>> make_reader() override;
   [[nodiscard]] Status close() override;
 
+  // `conflict`: a compaction has replaced the folder since it was opened.
+  [[nodiscard]] Status check_place() const;
   // Appends values as another store holds them, in order; for import. Each was verified.
   [[nodiscard]] Status append_stored(const std::vector<ByteView>& values);
 

@@ -51,6 +51,7 @@ class LmdbReading : public Base {
   [[nodiscard]] Result<std::optional<Bytes>> read_projection(std::string_view name) override {
     return read_checked(*env_, env_->projections(), name);
   }
+  [[nodiscard]] Result<Usage> read_usage() override { return env_->read_usage(); }
   [[nodiscard]] Id128 store_id() const override { return env_->store_id(); }
   [[nodiscard]] std::uint32_t level() const override { return env_->level(); }
   void release_memory() override { env_->release_memory(); }

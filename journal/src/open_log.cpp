@@ -86,10 +86,20 @@ Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& op
   return std::unique_ptr<LmdbLog>(new LmdbLog(std::move(env), std::move(store)));
 }
 
+// The lock of a folder that a compaction replaced meanwhile is nobody's: what has its place now is
+// opened instead.
+Status check_place(const StoreHandle& store) {
+  if (is_still_at(store.folder.get(), store.path)) return {};
+  return fail(ErrorCode::conflict, "the store was replaced by a compaction while it was opened");
+}
+
 Result<std::unique_ptr<LmdbLog>> open_writing(StoreHandle store, const OpenOptions& options,
                                               const Id128& id) {
   DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::exclusive));
+  DATUM_TRY(check_place(store));
   DATUM_TRY(prepare_writing(store, options, id));
+  // Of a compaction that a crash ended; the store that counts was found sound just now.
+  remove_store_folder(store.path + kCompactingSuffix);
   return finish(std::move(store), options, Access::write);
 }
 
@@ -98,6 +108,7 @@ Result<std::unique_ptr<LmdbLog>> open_copy(StoreHandle store, const OpenOptions&
     return fail(ErrorCode::not_found, "there is no store");
   // Held for the log's life: without a reader's slot nothing else keeps a writer from our pages.
   DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::shared));
+  DATUM_TRY(check_place(store));
   DATUM_TRY(check_store(store.folder.get(), options));
   return finish(std::move(store), options, Access::read_copy);
 }
@@ -117,7 +128,9 @@ Result<std::unique_ptr<LmdbLog>> open_live(StoreHandle store, const OpenOptions&
     // A writer may have begun, if there was no lock file to hold.
     if (lock->is_open() || looks == kMaxLooks) return fail(std::move(checked).error());
   }
-  return finish(std::move(store), options, Access::read_live);
+  DATUM_ASSIGN(auto log, finish(std::move(store), options, Access::read_live));
+  DATUM_TRY(log->check_place());
+  return log;
 }
 
 Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& options) {
@@ -130,22 +143,40 @@ Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& op
   store.mode = options.mode;
   store.max_level = options.level;
   DATUM_ASSIGN(store.folder, open_folder(folder));
-  if (options.mode != OpenMode::read_only) DATUM_TRY(check_access(store.folder.get(), folder));
+  if (options.mode == OpenMode::read_only) return store;
+  DATUM_TRY(check_access(store.folder.get(), folder));
+  DATUM_TRY(check_file_system(store.folder.get(), folder));
   return store;
+}
+
+Result<std::unique_ptr<LmdbLog>> open_by_mode(StoreHandle store, const OpenOptions& options,
+                                              const Id128& id) {
+  if (options.mode == OpenMode::read_only) return open_copy(std::move(store), options);
+  if (options.mode == OpenMode::live) return open_live(std::move(store), options);
+  return open_writing(std::move(store), options, id);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder, const OpenOptions& options,
                                              const Id128& id) {
+  for (int looks = 1;; ++looks) {
+    DATUM_ASSIGN(auto store, open_handle(folder, options));
+    auto log = open_by_mode(std::move(store), options, id);
+    if (log) return log;
+    if (log.error().code() == ErrorCode::conflict && looks < kMaxLooks) continue;
+    return fail(Error(std::move(log).error()).context(folder));
+  }
+}
+
+Result<StoreHandle> lock_closed(const std::string& folder, const OpenOptions& options) {
   DATUM_ASSIGN(auto store, open_handle(folder, options));
-  auto log = [&]() -> Result<std::unique_ptr<LmdbLog>> {
-    if (options.mode == OpenMode::read_only) return open_copy(std::move(store), options);
-    if (options.mode == OpenMode::live) return open_live(std::move(store), options);
-    return open_writing(std::move(store), options, id);
-  }();
-  if (!log) return fail(Error(std::move(log).error()).context(folder));
-  return log;
+  DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::exclusive));
+  DATUM_TRY(check_place(store));
+  if (!has_file(store.folder.get(), kDataName))
+    return fail(ErrorCode::not_found, "there is no store");
+  DATUM_TRY(check_store(store.folder.get(), options));
+  return store;
 }
 
 Result<std::unique_ptr<Log>> open_log(const std::string& folder, const OpenOptions& options) {

@@ -1,4 +1,5 @@
-// Inside the library: open_log with the id that a store gets if it is made.
+// Inside the library: open_log with the id that a store gets if it is made, and a closed store
+// under its lock.
 #pragma once
 
 #include <memory>
@@ -12,5 +13,10 @@ namespace datum::journal {
 [[nodiscard]] Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder,
                                                            const OpenOptions& options,
                                                            const Id128& id);
+
+// The store in `folder`, locked, found sound and not opened: nothing of it was changed, its mark of
+// an orderly end included. Errors as of open_log.
+[[nodiscard]] Result<StoreHandle> lock_closed(const std::string& folder,
+                                              const OpenOptions& options);
 
 }  // namespace datum::journal

@@ -3,14 +3,19 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 
 namespace datum::journal {
+
+// What replace_file leaves of a mark when it is cut off.
+static constexpr const char* kCleanPart = "clean.part";
 
 Status make_folder(const std::string& path) {
   if (path.size() < 2 || path.front() != '/' || path.back() == '/')
@@ -59,6 +64,48 @@ Status check_access(int folder, const std::string& path) {
   const auto data = path + "/" + kDataName;
   if (!S_ISREG(info.st_mode)) return fail(ErrorCode::refused, data + " is no regular file");
   return check_node(info, data, "600");
+}
+
+// Of linux/magic.h and the file systems' own sources. FUSE is not here: what lies behind it may be
+// local, and what is not fails its first flock or map.
+bool is_network_file_system(std::uint64_t type) {
+  constexpr std::array<std::uint64_t, 10> kTypes = {
+      0x6969,      // nfs
+      0xFF534D42,  // cifs
+      0xFE534D42,  // smb2
+      0x517B,      // smb
+      0x564C,      // ncp
+      0x00C36400,  // ceph
+      0x5346414F,  // afs
+      0x0BD00BD0,  // lustre
+      0x47504653,  // gpfs
+      0x73757245,  // coda
+  };
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+Status check_file_system(int fd, const std::string& path) {
+  struct statfs info {};
+  if (::fstatfs(fd, &info) != 0) return fail(error_from_errno(errno, "ask for the file system"));
+  // The field is signed, the magic numbers are 32 bits.
+  if (!is_network_file_system(static_cast<std::uint32_t>(info.f_type))) return {};
+  return fail(ErrorCode::refused,
+              path +
+                  " lies on a network file system, which cannot hold a store: its locks and its "
+                  "memory map are not kept there; name a folder of a local disk");
+}
+
+bool is_still_at(int folder, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(folder, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+void remove_store_folder(const std::string& path) {
+  for (const auto* const name : {kDataName, kLmdbLockName, kWriterLockName, kCleanName, kCleanPart})
+    ::unlink((path + "/" + name).c_str());
+  ::rmdir(path.c_str());
 }
 
 bool has_file(int folder, const char* name) {

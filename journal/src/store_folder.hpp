@@ -18,6 +18,8 @@ inline constexpr const char* kLmdbLockName = "lock.mdb";
 inline constexpr const char* kWriterLockName = "writer.lock";
 inline constexpr const char* kCleanName = "clean";
 inline constexpr const char* kCreatingName = "creating";
+// Behind the folder's own name: a compaction's new store, or the old one that it replaced.
+inline constexpr const char* kCompactingSuffix = ".compacting";
 
 // Makes the folder and what is missing above it, each parent synced. The folder and the one that
 // holds it are 0700; folders above them are the machine's (/var, /var/lib): 0755.
@@ -25,6 +27,17 @@ inline constexpr const char* kCreatingName = "creating";
 
 // `refused` unless `folder` is the caller's and 0700, and data.mdb (if there) a regular file, 0600.
 [[nodiscard]] Status check_access(int folder, const std::string& path);
+
+// `refused` on a file system that other machines can write, where neither lock nor map can be
+// trusted. Any open descriptor of it will do.
+[[nodiscard]] Status check_file_system(int fd, const std::string& path);
+[[nodiscard]] bool is_network_file_system(std::uint64_t type);
+
+// Whether `path` still leads to the open folder: a compaction puts another in its place.
+[[nodiscard]] bool is_still_at(int folder, const std::string& path);
+// Removes a store's own files and then the folder; what else lies in it keeps it there. For folders
+// that are no store yet or no more.
+void remove_store_folder(const std::string& path);
 
 [[nodiscard]] bool has_file(int folder, const char* name);
 

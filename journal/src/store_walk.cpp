@@ -115,7 +115,7 @@ Status probe_head(const PageFile& file, const Tree& events, Probe& probe) {
 // One walk; keeps what a finding says.
 class StoreWalk {
  public:
-  explicit StoreWalk(const PageFile& file) : file_(file), walk_(file) {}
+  StoreWalk(const PageFile& file, WalkScope scope) : file_(file), walk_(file), scope_(scope) {}
 
   Status run() {
     DATUM_ASSIGN(const Names names, read_names(file_, walk_));
@@ -135,9 +135,9 @@ class StoreWalk {
     if (events.depth == 0) return {};
     Probe edges;
     DATUM_TRY(probe_head(file_, events, edges));
+    const Seq wanted = scope_ == WalkScope::whole ? Seq{1} : probe_.checkpoint;
     // A checkpoint above the head would leave the head itself unread.
-    from_ =
-        std::clamp(probe_.checkpoint, edges.head.first, std::max(edges.head.first, edges.head.seq));
+    from_ = std::clamp(wanted, edges.head.first, std::max(edges.head.first, edges.head.seq));
     ChainCheck chain(edges.head.first, from_);
     Bytes buffer;
     const auto status = walk_.walk(events, [&](const Node& node) -> Status {
@@ -194,6 +194,7 @@ class StoreWalk {
 
   const PageFile& file_;
   TreeWalk walk_;
+  WalkScope scope_;
   Probe probe_;
   Seq from_ = 1;
   std::uint64_t keys_sum_ = 0;
@@ -212,12 +213,12 @@ Result<Probe> probe_store(int data_fd) {
   return probe;
 }
 
-Result<Verification> walk_store(int data_fd) {
+Result<Verification> walk_store(int data_fd, WalkScope scope) {
   auto file = PageFile::open(data_fd);
   Status status;
   Verification finding;
   if (file) {
-    StoreWalk walk(*file);
+    StoreWalk walk(*file, scope);
     status = walk.run();
     finding = walk.finding;
   } else {

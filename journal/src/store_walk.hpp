@@ -20,11 +20,16 @@ struct Probe {
 };
 [[nodiscard]] Result<Probe> probe_store(int data_fd);
 
+// Pages are always walked all; records from the checkpoint on, or all of them.
+enum class WalkScope : bool { from_checkpoint, whole };
+
 // The store's finding is a success whether sound or not; an error is a file that could not be read.
-[[nodiscard]] Result<Verification> walk_store(int data_fd);
+[[nodiscard]] Result<Verification> walk_store(int data_fd,
+                                              WalkScope scope = WalkScope::from_checkpoint);
 
 // As walk_store, in a forked child that holds no descriptor but this one and is killed after
 // `limit_ms` (`timed_out`). A child that dies is a finding, too. Fork before the environment opens.
-[[nodiscard]] Result<Verification> walk_in_child(int data_fd, std::int64_t limit_ms);
+[[nodiscard]] Result<Verification> walk_in_child(int data_fd, std::int64_t limit_ms,
+                                                 WalkScope scope = WalkScope::from_checkpoint);
 
 }  // namespace datum::journal

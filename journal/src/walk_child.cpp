@@ -43,15 +43,15 @@ void keep_text(Answer& answer, const std::string& text) {
 }
 
 // Too little memory is no finding about the store.
-Result<Verification> walk_or_fail(int data_fd) {
+Result<Verification> walk_or_fail(int data_fd, WalkScope scope) {
   try {
-    return walk_store(data_fd);
+    return walk_store(data_fd, scope);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::limit_exceeded, "too little memory to walk the store");
   }
 }
 
-[[noreturn]] void run_child(int data_fd, int pipe_fd) {
+[[noreturn]] void run_child(int data_fd, int pipe_fd, WalkScope scope) {
   // Nobody waits for the answer of a dead opener.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) ::signal(number, SIG_DFL);
@@ -62,7 +62,7 @@ Result<Verification> walk_or_fail(int data_fd) {
   const int pipe_copy = ::fcntl(pipe_fd, F_DUPFD, 3);
   if (::dup2(data_copy, 0) != 0 || ::dup2(pipe_copy, 1) != 1) ::_exit(kNotStarted);
   ::close_range(2, ~0U, 0);
-  auto walked = walk_or_fail(0);
+  auto walked = walk_or_fail(0, scope);
   Answer answer;
   if (walked) {
     answer.has_finding = 1;
@@ -159,7 +159,7 @@ Result<Verification> judge_death(const Death& death) {
 
 }  // namespace
 
-Result<Verification> walk_in_child(int data_fd, std::int64_t limit_ms) {
+Result<Verification> walk_in_child(int data_fd, std::int64_t limit_ms, WalkScope scope) {
   if (limit_ms <= 0) return fail(ErrorCode::timed_out, "the walk of the store got no time");
   // Fetched here so that the child finds the algorithm ready: libcrypto's locks may be held by
   // another thread at the moment of the fork.
@@ -171,7 +171,7 @@ Result<Verification> walk_in_child(int data_fd, std::int64_t limit_ms) {
   const auto deadline_ms = now_ms() + limit_ms;
   const pid_t pid = ::fork();
   if (pid < 0) return fail(error_from_errno(errno, "fork"));
-  if (pid == 0) run_child(data_fd, writing.get());
+  if (pid == 0) run_child(data_fd, writing.get(), scope);
   writing = Fd();
   Answer answer;
   const auto heard = hear(reading.get(), deadline_ms, answer);

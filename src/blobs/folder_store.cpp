@@ -258,7 +258,7 @@ Status FolderStore::remove(const Digest& digest) {
   return removed;
 }
 
-Result<std::uint64_t> FolderStore::sweep(std::span<const Digest> live) {
+Result<std::uint64_t> FolderStore::sweep(std::span<const Digest> live, std::int64_t young_ns) {
   if (read_only_) return fail(ErrorCode::read_only, "blobs: opened for reading");
   std::set<Digest> keep(live.begin(), live.end());
   {
@@ -285,6 +285,7 @@ Result<std::uint64_t> FolderStore::sweep(std::span<const Digest> live) {
       const auto digest = Digest::find_hex(entry.name);
       if (!digest || keep.contains(*digest)) continue;
       DATUM_ASSIGN(const auto stat, files_.stat_at(folder, entry.name));
+      if (stat.mtime_ns >= young_ns) continue;
       DATUM_TRY(files_.remove_file(folder, entry.name));
       freed += stat.size;
     }

@@ -30,7 +30,8 @@ class FolderStore final : public BlobStore {
   [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override;
   [[nodiscard]] Result<std::uint64_t> used() const override;
   [[nodiscard]] Status remove(const Digest& digest) override;
-  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest> live) override;
+  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest> live,
+                                            std::int64_t young_ns) override;
 
   // Of writers that died; only before anything is put.
   [[nodiscard]] Status remove_dead_temps();

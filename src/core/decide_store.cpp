@@ -7,8 +7,11 @@ namespace datum::core {
 Result<Events> Decider::operator()(const CreateStore& command) const {
   if (!state_.store.empty()) return fail(ErrorCode::conflict, "the store exists already");
   if (command.store.empty()) return fail(ErrorCode::refused, "a store needs an identity");
-  return Events{
+  Events events{
       StoreCreated{command.store, command.root, command.host, command.source, command.version}};
+  for (const auto& store : command.after)
+    events.push_back(CorruptDetected{store.moved_to, store.problem});
+  return events;
 }
 
 Result<Events> Decider::operator()(const OpenStore& command) const {
@@ -36,6 +39,22 @@ Result<Events> Decider::operator()(const CloseStore& command) const {
   if (state_.pass)
     return fail(ErrorCode::conflict, "a pass is running: it must finish or be interrupted first");
   return Events{StoreClosed{command.reason}};
+}
+
+Result<Events> Decider::operator()(const RecordUnwritable& command) const {
+  if (state_.store.empty()) return fail(ErrorCode::conflict, "no store was created");
+  return Events{StoreUnwritable{command.problem, command.sys_errno},
+                StoreWritableAgain{command.dropped}};
+}
+
+// Recovery reads what a dead pass announced, so nothing of a running one may go.
+Result<Events> Decider::operator()(const RecordArchive& command) const {
+  if (state_.pass) return fail(ErrorCode::conflict, "a pass is running: its records must stay");
+  if (command.from == 0 || command.from > command.to || command.to > command.through ||
+      command.through > state_.seq)
+    return fail(ErrorCode::refused, "records may go only when a checkpoint covers them");
+  return Events{CheckpointTaken{command.through, command.state},
+                RecordsArchived{command.from, command.to, command.file, command.head}};
 }
 
 // A hold that stands just so is not set again.

@@ -19,6 +19,8 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const CreateStore& command) const;
   [[nodiscard]] Result<Events> operator()(const OpenStore& command) const;
   [[nodiscard]] Result<Events> operator()(const CloseStore& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordUnwritable& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordArchive& command) const;
   [[nodiscard]] Result<Events> operator()(const SetHold& command) const;
   [[nodiscard]] Result<Events> operator()(const LiftHold& command) const;
   [[nodiscard]] Result<Events> operator()(const Acknowledge& command) const;

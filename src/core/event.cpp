@@ -114,6 +114,20 @@ void add_targets(const T& event, Targets& out) {
   }
 }
 
+void add_blob(const Digest& digest, std::vector<Digest>& out) {
+  if (!digest.empty()) out.push_back(digest);
+}
+
+template <class T>
+void add_blobs(const T& event, std::vector<Digest>& out) {
+  if constexpr (requires { event.plan.bytes; }) add_blob(event.plan, out);
+  if constexpr (requires { event.declaration; }) add_blob(event.declaration.manifest, out);
+  if constexpr (requires { event.provenance; }) add_blob(event.provenance.documents, out);
+  if constexpr (requires { event.profile.bytes; }) add_blob(event.profile, out);
+  if constexpr (requires { event.actions; })
+    for (const auto& each : event.actions) add_blob(each.old_content, out);
+}
+
 }  // namespace
 
 EventKind kind_of(const Event& event) {
@@ -134,6 +148,12 @@ std::vector<const model::Target*> targets_of(const Event& event) {
   Targets targets;
   std::visit([&targets](const auto& value) { add_targets(value, targets); }, event);
   return targets;
+}
+
+std::vector<Digest> blobs_of(const Event& event) {
+  std::vector<Digest> blobs;
+  std::visit([&blobs](const auto& value) { add_blobs(value, blobs); }, event);
+  return blobs;
 }
 
 }  // namespace datum::core

@@ -359,6 +359,23 @@ void add_replay_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
       ->check(kNotEmpty);
 }
 
+void add_upkeep_verbs(Commands& commands, Arguments& arguments, CLI::App& journal) {
+  auto& archive = add(commands, journal, arguments, Verb::journal_archive, "archive",
+                      "move old records into files beside the journal");
+  archive.with_machine().with_json();
+  archive.app()
+      .add_option("--through", arguments.through, "all records up to this one, due or not")
+      ->type_name("SEQ")
+      ->check(kDigits);
+  add(commands, journal, arguments, Verb::journal_stat, "stat", "how large the store is")
+      .with_machine()
+      .with_json();
+  add(commands, journal, arguments, Verb::journal_set_aside, "set-aside",
+      "move a damaged store out of the way")
+      .with_machine()
+      .with_json();
+}
+
 // A word that is no command, with the one that was perhaps meant; nothing to say if it is one.
 std::string find_wrong_word(const CLI::App& app, const std::string& path, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return {};
@@ -392,11 +409,12 @@ Parsed parse_arguments(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "help of every command");
   add_fleet_verbs(commands, app, arguments);
   add_pass_verbs(commands, app, arguments);
-  auto& journal = *app.add_subcommand("journal", "read the journal");
+  auto& journal = *app.add_subcommand("journal", "read and keep the journal");
   journal.require_subcommand(1);
   add_store_verbs(commands, app, arguments);
   add_journal_verbs(commands, arguments, journal);
   add_replay_verbs(commands, app, arguments);
+  add_upkeep_verbs(commands, arguments, journal);
   app.footer("Exit: 0 converged, 2 drifted, 4 unknown, 1 refused or failed, 3 another pass runs.");
   if (const auto wrong = find_wrong_word(app, "datum", argc, argv); !wrong.empty()) {
     std::cerr << wrong;

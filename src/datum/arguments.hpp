@@ -34,6 +34,9 @@ enum class Verb : std::uint8_t {
   journal_import,
   replay,
   postmortem,
+  journal_archive,
+  journal_stat,
+  journal_set_aside,
 };
 
 enum class Colour : std::uint8_t { automatic, always, never };
@@ -64,7 +67,8 @@ struct Arguments {
   // history, journal
   std::string target;
   std::string journal;  // a store's folder or an export, instead of --state
-  std::uint64_t seq = 0, from = 0, to = 0, pass = 0, limit = 0, lines = 10;
+  std::uint64_t seq = 0, from = 0, to = 0, pass = 0, limit = 0, lines = 10,
+                through = 0;
   std::string kind, since, until;
   std::string projection, at;
   std::optional<std::string> as_mode;  // "observe", "enforce"

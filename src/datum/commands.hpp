@@ -10,6 +10,7 @@ namespace datum::program {
 [[nodiscard]] int journal_command(const Arguments& arguments);      // journal …
 [[nodiscard]] int replay_command(const Arguments& arguments);       // replay postmortem
 [[nodiscard]] int acknowledge_command(const Arguments& arguments);  // ack
+[[nodiscard]] int upkeep_command(const Arguments& arguments);  // journal archive stat set-aside
 [[nodiscard]] int fleet_command(
     const Arguments& arguments);  // init validate render explain affected schema
 

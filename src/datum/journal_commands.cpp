@@ -247,8 +247,7 @@ Result<Verified> verify_path(const std::string& path) {
                  history::verify_events(*story.reader, std::move(verified.verification)));
     return verified;
   }
-  DATUM_ASSIGN(const auto log, history::open_for_verify(path));
-  DATUM_ASSIGN(verified.verification, history::verify(*log));
+  DATUM_ASSIGN(verified.verification, history::verify_store(path));
   return verified;
 }
 

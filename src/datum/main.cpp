@@ -69,6 +69,10 @@ int dispatch(const datum::program::Arguments& arguments) {
     case Verb::journal_export:
     case Verb::journal_import:
       return datum::program::journal_command(arguments);
+    case Verb::journal_archive:
+    case Verb::journal_stat:
+    case Verb::journal_set_aside:
+      return datum::program::upkeep_command(arguments);
     case Verb::replay:
     case Verb::postmortem:
       return datum::program::replay_command(arguments);

@@ -4,7 +4,6 @@
 
 #include "commands.hpp"
 #include "content_differences.hpp"
-#include "datum/base/assert.hpp"
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
@@ -12,7 +11,9 @@
 #include "datum/text/terminal.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
+#include "run_task.hpp"
 #include "session.hpp"
+#include "store_end.hpp"
 
 namespace datum::program {
 
@@ -72,24 +73,6 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
   request.limits.max = config.removals_max.value;
   request.limits.allowed = arguments.allow_removals;
   return request;
-}
-
-template <class T>
-loop::Task<bool> stop_after(loop::Loop& loop, loop::Task<T>& task, std::optional<T>& result) {
-  result.emplace(co_await task);
-  loop.stop();
-  co_return true;
-}
-
-// Runs the task to its end on the session's loop.
-template <class T>
-T run_task(loop::Loop& loop, loop::Task<T> task) {
-  std::optional<T> result;
-  auto outer = stop_after(loop, task, result);
-  loop.post([&outer] { outer.start(); });
-  loop.run();
-  DATUM_ASSERT(result.has_value());
-  return std::move(*result);
 }
 
 loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conductor,
@@ -190,7 +173,7 @@ Result<int> run_pass(Arguments arguments) {
   auto store =
       dry ? open_forgetful_store(session, binding)
           : engine::open_store(*session.loop, *session.files, session.state_folder, binding);
-  if (!store) return fail(std::move(store).error());
+  if (!store) return fail(with_remedy(std::move(store).error(), session.state_folder));
   if (store->key_was_lost)
     std::fprintf(stderr,
                  "warning: %s had lost its key, and has a new one: what was recorded of sensitive "
@@ -215,8 +198,8 @@ Result<int> run_pass(Arguments arguments) {
   const auto acknowledged =
       core::standing_acknowledgements(store->history->state(), session.loop->clock().wall_now());
   if (store->history->healthy()) {
-    if (auto closed = close_store(session, *store); !closed && report)
-      report = fail(std::move(closed).error());
+    auto closed = dry ? close_store(session, *store) : end_store(session, *store, configuration);
+    if (!closed && report) report = fail(std::move(closed).error());
   }
   if (!report) return fail(std::move(report).error());
   if (!arguments.plan_out.empty())

@@ -10,6 +10,7 @@
 #include "datum/text/human.hpp"
 #include "desired.hpp"
 #include "session.hpp"
+#include "store_end.hpp"
 
 namespace datum::program {
 
@@ -88,7 +89,7 @@ Result<history::Story> open_story_at(const std::string& path) {
   if (std::filesystem::is_regular_file(path, ignored)) return history::open_exported_story(path);
   auto reader = history::open_reader(path);
   if (!reader && reader.error().code() == ErrorCode::not_found) return fail(no_store(path));
-  if (!reader) return fail(std::move(reader).error());
+  if (!reader) return fail(with_remedy(std::move(reader).error(), path));
   DATUM_ASSIGN(auto content, folder_content(path));
   return history::Story{std::move(*reader), std::move(content), {}};
 }

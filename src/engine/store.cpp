@@ -7,6 +7,7 @@
 
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/engine/set_aside.hpp"
 #include "datum/history/open.hpp"
 
 namespace datum::engine {
@@ -122,8 +123,9 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
   store.history = std::move(history);
   const bool is_new = store.history->state().store.empty();
   if (is_new) {
-    const core::CreateStore create{random_id(binding), binding.root, binding.host, binding.source,
-                                   binding.version};
+    core::CreateStore create{random_id(binding), binding.root, binding.host, binding.source,
+                             binding.version};
+    DATUM_ASSIGN(create.after, find_set_aside(files, folder));
     DATUM_TRY(store.history->execute(create));
   } else {
     const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};

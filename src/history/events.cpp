@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "datum/codec/checkpoint.hpp"
+#include "checkpoint.hpp"
 #include "datum/codec/event.hpp"
 #include "datum/history/history.hpp"
 #include "datum/journal/keys.hpp"
@@ -16,7 +16,6 @@ namespace datum::history {
 namespace {
 constexpr std::string_view kPasses = "passes";
 constexpr std::string_view kTargets = "targets";
-constexpr std::string_view kStateProjection = "state";
 
 std::string key_of_number(std::uint64_t value) {
   std::string key(8, '\0');
@@ -75,6 +74,8 @@ EncodedEvent encode(const core::Event& event, Seq seq, const journal::Stamp& sta
   encoded.stamp = stamp;
   encoded.payload = codec::encode_event(event);
   encoded.keys = keys_for(event, seq);
+  if (const auto* archived = std::get_if<core::RecordsArchived>(&event))
+    encoded.archived_to = archived->to;
   return encoded;
 }
 
@@ -128,31 +129,18 @@ Result<std::vector<StoredEvent>> find_target(journal::Reader& reader, const mode
   return found;
 }
 
-// The checkpoint, if there is one of this version's format. One of another format is as none: the
-// records give it again (schema/README.md).
-static Result<std::optional<core::State>> find_checkpoint(journal::Reader& reader) {
-  DATUM_ASSIGN(const auto bytes, reader.read_projection(kStateProjection));
-  if (!bytes) return std::optional<core::State>();
-  auto state = codec::decode_state(*bytes);
-  if (state) return std::optional<core::State>(std::move(*state));
-  if (state.error().code() == ErrorCode::unsupported_version) return std::optional<core::State>();
-  return fail(std::move(state).error());
-}
-
 Result<core::State> fold(journal::Reader& reader, Seq through, bool use_checkpoint) {
   core::State state;
   DATUM_ASSIGN(const auto head, reader.read_head());
   if (use_checkpoint) {
-    DATUM_ASSIGN(auto checkpoint, find_checkpoint(reader));
-    if (checkpoint) {
-      if (checkpoint->seq > head.seq)
-        return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
-      if (through == 0 || checkpoint->seq <= through) state = std::move(*checkpoint);
-    }
+    DATUM_ASSIGN(auto checkpoint, read_checkpoint(reader));
+    if (checkpoint && checkpoint->seq > head.seq)
+      return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
+    if (checkpoint && (through == 0 || checkpoint->seq <= through)) state = std::move(*checkpoint);
   }
   if (state.seq + 1 < head.first)
     return fail(ErrorCode::not_found, "records before " + std::to_string(head.first) +
-                                          " are archived; give the archive's file");
+                                          " are archived, and the archive does not have them");
   if (through != 0 && state.seq >= through) return state;
   DATUM_TRY(scan_events(reader, state.seq + 1, [&](const StoredEvent& stored) {
     core::evolve(state, stored.event, stored.place);
@@ -211,13 +199,6 @@ class MeaningCheck {
   Seq bad_seq_ = 0;
 };
 
-static Result<std::optional<core::State>> read_checkpoint(journal::Reader& reader, Seq head) {
-  DATUM_ASSIGN(auto checkpoint, find_checkpoint(reader));
-  if (checkpoint && checkpoint->seq > head)
-    return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
-  return checkpoint;
-}
-
 static bool says_damage(const Error& error) {
   return error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unsupported_version;
 }
@@ -231,7 +212,9 @@ Result<journal::Verification> verify_events(journal::Reader& reader, journal::Ve
     return so_far;
   };
   DATUM_ASSIGN(const auto head, reader.read_head());
-  auto checkpoint = read_checkpoint(reader, head.seq);
+  auto checkpoint = read_checkpoint(reader);
+  if (checkpoint && *checkpoint && (*checkpoint)->seq > head.seq)
+    checkpoint = fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
   if (!checkpoint && !says_damage(checkpoint.error())) return fail(std::move(checkpoint).error());
   if (!checkpoint) return is_bad(0, checkpoint.error());
   MeaningCheck check(std::move(*checkpoint), head.first == 1);

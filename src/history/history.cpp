@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "checkpoint.hpp"
 #include "datum/base/assert.hpp"
 #include "datum/codec/checkpoint.hpp"
 
@@ -14,7 +15,6 @@ namespace datum::history {
 // One commit on its way: owned by the journal thread until it is done.
 struct History::Commit {
   std::vector<EncodedEvent> events;
-  std::vector<journal::Put> projections;
   Result<Seq> result = Seq{0};
 };
 
@@ -46,9 +46,13 @@ void History::queue(const core::Event& event) {
   auto& clock = loop_.clock();
   const journal::Stamp stamp{clock.wall_now(), clock.boot_now(), clock.boot_id()};
   const Seq seq = state_.seq + 1;
-  core::evolve(state_, event, {seq, stamp.wall, stamp.mono, stamp.boot});
+  const core::EventPlace place{seq, stamp.wall, stamp.mono, stamp.boot};
+  core::evolve(state_, event, place);
   DATUM_ASSERT(state_.seq == seq);
-  if (log_) queued_.push_back(encode(event, seq, stamp));
+  if (unrecorded_) ++dropped_;
+  if (!log_) return;
+  queued_.push_back(encode(event, seq, stamp));
+  if (durable_state_) undurable_.push_back({event, place});
 }
 
 Result<History::Executed> History::execute(const core::Command& command) {
@@ -72,8 +76,19 @@ static std::size_t batch_length(const std::vector<EncodedEvent>& queued) {
   return count;
 }
 
-static Result<Seq> append(journal::Log& log, const std::vector<EncodedEvent>& events,
-                          std::vector<journal::Put>&& projections) {
+// With the event that says so: what it covers may be deleted once both are durable.
+static std::vector<journal::Put> archived_by(const std::vector<EncodedEvent>& events) {
+  std::vector<journal::Put> meta;
+  for (const auto& event : events) {
+    if (event.archived_to == 0) continue;
+    Bytes value(sizeof(Seq));
+    store_le<Seq>(value.data(), event.archived_to);
+    meta.assign(1, {std::string(kArchivedMeta), std::move(value)});
+  }
+  return meta;
+}
+
+static Result<Seq> append(journal::Log& log, const std::vector<EncodedEvent>& events) {
   journal::Batch batch;
   batch.entries.reserve(events.size());
   for (const auto& event : events) {
@@ -82,7 +97,7 @@ static Result<Seq> append(journal::Log& log, const std::vector<EncodedEvent>& ev
     for (const auto& [index, key] : event.keys) entry.keys.push_back({index, key});
     batch.entries.push_back(std::move(entry));
   }
-  batch.projections = std::move(projections);
+  batch.meta = archived_by(events);
   return log.append(batch);
 }
 
@@ -94,21 +109,22 @@ void History::start_commit() {
   commit->events.assign(std::make_move_iterator(queued_.begin()), std::make_move_iterator(end));
   queued_.erase(queued_.begin(), end);
   const Seq last = state_.seq - queued_.size();
-  thread_->submit(
-      [log = log_.get(), commit] {
-        commit->result = append(*log, commit->events, std::move(commit->projections));
-      },
-      [this, commit, last] {
-        end_commit(commit->result ? Status{} : fail(commit->result.error()), last);
-        DATUM_ASSERT(!commit->result || *commit->result == last);
-      });
+  thread_->submit([log = log_.get(), commit] { commit->result = append(*log, commit->events); },
+                  [this, commit, last] {
+                    end_commit(commit->result ? Status{} : fail(commit->result.error()), last);
+                    DATUM_ASSERT(!commit->result || *commit->result == last);
+                  });
 }
 
 void History::end_commit(Status status, Seq last) {
   committing_ = false;
   if (status) {
     durable_ = last;
-    if (!queued_.empty()) start_commit();
+    advance_durable_state();
+    if (!queued_.empty())
+      start_commit();
+    else if (state_.seq - checkpoint_ >= kCheckpointWhileOpen)
+      take_checkpoint();
   } else {
     failed_ = std::move(status).error();
     queued_.clear();
@@ -162,27 +178,22 @@ void History::close(std::function<void(Status)> done) {
     std::shared_ptr<Bytes> checkpoint;
     if (state_.seq - checkpoint_ >= kCheckpointEvery)
       checkpoint = std::make_shared<Bytes>(codec::encode_state(state_));
-    // A State above a batch's limit (some 50,000 resources) has no checkpoint: the next open folds
-    // more records instead, which costs time and loses nothing.
-    constexpr std::size_t kBesideIt = 4096;
-    if (checkpoint && checkpoint->size() + kBesideIt > journal::kMaxBatchBytes) checkpoint.reset();
     thread_->submit(
         [log = log_.get(), checkpoint, seq = state_.seq, result] {
-          if (checkpoint) {
-            journal::Batch batch;
-            Bytes name(sizeof(Seq));
-            store_le<Seq>(name.data(), seq);
-            batch.meta.push_back({std::string(journal::kCheckpointMeta), std::move(name)});
-            batch.projections.push_back({"state", std::move(*checkpoint)});
-            if (auto put = log->append(batch); !put) {
-              *result = fail(std::move(put).error());
-              return;
-            }
-          }
-          *result = log->close();
+          if (checkpoint) *result = write_checkpoint(*log, seq, *checkpoint);
+          if (*result) *result = log->close();
         },
         [result, done] { done(std::move(*result)); });
   });
+}
+
+// Between two commits. One that fails is told by the next commit, since the log takes nothing more.
+void History::take_checkpoint() {
+  checkpoint_ = state_.seq;
+  auto encoded = std::make_shared<Bytes>(codec::encode_state(state_));
+  thread_->submit([log = log_.get(), encoded,
+                   seq = state_.seq] { static_cast<void>(write_checkpoint(*log, seq, *encoded)); },
+                  [] {});
 }
 
 }  // namespace datum::history

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "datum/history/archive.hpp"
+
 namespace datum::history {
 
 static journal::OpenOptions options(journal::OpenMode mode) {
@@ -15,11 +17,19 @@ static std::string journal_folder(const std::string& store_folder) {
   return store_folder + "/journal";
 }
 
-Result<std::unique_ptr<History>> open_history(loop::Loop& loop, const std::string& store_folder) {
-  auto log =
-      journal::open_log(journal_folder(store_folder), options(journal::OpenMode::create_or_open));
+static Result<std::unique_ptr<History>> open_mode(loop::Loop& loop, const std::string& store_folder,
+                                                  journal::OpenMode mode) {
+  auto log = journal::open_log(journal_folder(store_folder), options(mode));
   if (!log) return fail(std::move(log).error());
   return History::open(loop, std::move(*log));
+}
+
+Result<std::unique_ptr<History>> open_history(loop::Loop& loop, const std::string& store_folder) {
+  return open_mode(loop, store_folder, journal::OpenMode::create_or_open);
+}
+
+Result<std::unique_ptr<History>> open_existing(loop::Loop& loop, const std::string& store_folder) {
+  return open_mode(loop, store_folder, journal::OpenMode::open);
 }
 
 Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_folder) {
@@ -31,14 +41,44 @@ Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_f
 Result<std::unique_ptr<journal::Reader>> open_live_reader(const std::string& store_folder) {
   DATUM_ASSIGN(auto log,
                journal::open_log(journal_folder(store_folder), options(journal::OpenMode::live)));
-  return std::unique_ptr<journal::Reader>(std::move(log));
+  return journal::join_archive(std::move(log), archive_folder(store_folder));
 }
 
 Result<std::unique_ptr<journal::Reader>> open_reader(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) return journal::open_export(path);
   DATUM_ASSIGN(auto log, open_for_verify(path));
-  return std::unique_ptr<journal::Reader>(std::move(log));
+  return journal::join_archive(std::move(log), archive_folder(path));
+}
+
+Result<journal::Verification> verify_store(const std::string& store_folder) {
+  DATUM_ASSIGN(auto log, open_for_verify(store_folder));
+  DATUM_ASSIGN(const auto head, log->read_head());
+  DATUM_ASSIGN(auto verification, log->verify(head.first));
+  if (!verification.sound) return verification;
+  DATUM_ASSIGN(const auto archived, journal::verify_archive(*log, archive_folder(store_folder)));
+  verification.records += archived.records;
+  verification.sound = archived.sound;
+  verification.problem = archived.problem;
+  DATUM_ASSIGN(const auto joined,
+               journal::join_archive(std::move(log), archive_folder(store_folder)));
+  return verify_events(*joined, std::move(verification));
+}
+
+Result<std::string> find_damage(const std::string& store_folder) {
+  const auto log = open_for_verify(store_folder);
+  if (!log && log.error().code() == ErrorCode::corrupt) return log.error().message();
+  if (!log) return fail(log.error());
+  DATUM_ASSIGN(const auto verification, verify(**log));
+  // What a newer version wrote is not damage.
+  const auto folded = fold(**log, 0, true);
+  if (!folded && folded.error().code() == ErrorCode::unsupported_version)
+    return fail(folded.error());
+  return verification.problem;
+}
+
+Result<journal::Compaction> compact(const std::string& store_folder) {
+  return journal::compact_store(journal_folder(store_folder), options(journal::OpenMode::open));
 }
 
 }  // namespace datum::history

@@ -65,6 +65,11 @@ def main():
             ("import", run("journal", "import", f"{scratch}/story", "--state", f"{scratch}/other", "--json")),
             ("record", history("record")), ("window", history("window")), ("verification", run("journal", "verify", *state, "--json")),
         ]
+        archived = run("journal", "archive", "--through", "5", *state, "--json")
+        seen += [("archive", archived), ("stat", run("journal", "stat", *state, "--json"))]
+        data = pathlib.Path(scratch) / "state/journal/data.mdb"
+        data.write_bytes(b"damaged" + data.read_bytes()[7:])
+        seen.append(("aside", run("journal", "set-aside", *state, "--json")))
         only_after_a_pass = {"message", "output"}
         seen_planned = [member for member in objects["action"] if member not in only_after_a_pass]
         cases = [(f"{name}, {len(lines)} lines", objects[name], lines) for name, lines in seen]

@@ -76,6 +76,15 @@ class SimReading : public Base {
   Result<std::optional<Bytes>> read_projection(std::string_view name) override {
     return find_value(state_->projections, name);
   }
+  // As if nothing that was removed took space any more: the simulated disk itself only grows.
+  Result<Usage> read_usage() override {
+    const std::shared_lock lock(state_->mutex);
+    Usage usage;
+    for (const auto& [seq, value] : state_->values) usage.live_bytes += value.size();
+    for (const auto& [name, value] : state_->projections) usage.live_bytes += value.size();
+    usage.file_bytes = usage.live_bytes;
+    return usage;
+  }
   [[nodiscard]] Id128 store_id() const override { return state_->store; }
   [[nodiscard]] std::uint32_t level() const override {
     const std::shared_lock lock(state_->mutex);

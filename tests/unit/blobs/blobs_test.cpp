@@ -327,6 +327,17 @@ TEST_CASE("blobs: a sweep keeps the live ones with their parts and frees the res
   CHECK(s.read(parts->digest) == pattern(blobs::kPartSize + 5));
 }
 
+TEST_CASE("blobs: a sweep spares what was written lately, live or not") {
+  Stored s;
+  const auto old = s.put("old");
+  REQUIRE(s.store->sync());
+  const auto written = s.model.find_stat(Stored::path(old))->mtime_ns;
+  CHECK(s.store->sweep({}, written) == std::uint64_t{0});
+  CHECK(s.store->contains(old));
+  CHECK(*s.store->sweep({}, written + 1) > 0);
+  CHECK_FALSE(s.store->contains(old));
+}
+
 TEST_CASE("blobs: used counts what is put and removed") {
   Stored s;
   CHECK(*s.store->used() == 0);

@@ -69,3 +69,24 @@ TEST_CASE("event: pass and targets are found in whatever event has them") {
   const Event notification(raised);
   CHECK(targets_of(notification).front()->name == "web.service");
 }
+
+TEST_CASE("event: every blob that an event names is told, and nothing that is none") {
+  ActionsAnnounced announced;
+  announced.plan = digest_of("plan");
+  announced.actions.resize(2);
+  announced.actions[1].old_content = digest_of("old");
+  const Event wave(announced);
+  CHECK(blobs_of(wave) == std::vector{digest_of("plan"), digest_of("old")});
+  PassStarted started;
+  started.declaration.manifest = digest_of("manifest");
+  started.provenance.documents = digest_of("documents");
+  const Event start(started);
+  CHECK(blobs_of(start) == std::vector{digest_of("manifest"), digest_of("documents")});
+  ResourceObserved observed;
+  observed.content = digest_of("content");
+  const Event seen(observed);
+  CHECK(blobs_of(seen).empty());
+  PassFinished finished;
+  const Event end(finished);
+  CHECK(blobs_of(end).empty());
+}

@@ -53,6 +53,44 @@ TEST_CASE("store: a required reboot is seen with the first opening in another bo
   CHECK(world.state.reboot_required_by.empty());
 }
 
+TEST_CASE("store: one that begins after a damaged one says so with its first records [L04]") {
+  const CreateStore create{
+      id_of(3), "/", "h", "local", "1.0", {{"/s/damaged-1", "page 7"}, {"/s/damaged-2", "no end"}}};
+  const auto events = decide(State{}, create);
+  REQUIRE(events);
+  REQUIRE(events->size() == 3);
+  CHECK(std::holds_alternative<StoreCreated>(events->front()));
+  CHECK(all_of_kind<CorruptDetected>(*events) ==
+        std::vector<CorruptDetected>{{"/s/damaged-1", "page 7"}, {"/s/damaged-2", "no end"}});
+}
+
+TEST_CASE("store: records may go only below a checkpoint and while no pass runs") {
+  World world;
+  world.pass(manifest_of({file("motd", "/etc/motd")}));
+  const Seq head = world.state.seq;
+  const RecordArchive archive{1, head - 1, "f", digest_of("head"), head, digest_of("state")};
+  const auto events = world.run(archive);
+  CHECK(all_of_kind<CheckpointTaken>(events) ==
+        std::vector<CheckpointTaken>{{head, digest_of("state")}});
+  CHECK(all_of_kind<RecordsArchived>(events) ==
+        std::vector<RecordsArchived>{{1, head - 1, "f", digest_of("head")}});
+  CHECK_FALSE(world.try_run(RecordArchive{0, 1, "f", {}, head, {}}));
+  CHECK_FALSE(world.try_run(RecordArchive{2, 1, "f", {}, head, {}}));
+  CHECK_FALSE(world.try_run(RecordArchive{1, head + 1, "f", {}, head, {}}));
+  CHECK_FALSE(world.try_run(RecordArchive{1, 2, "f", {}, head + 99, {}}));
+  world.start(manifest_of({file("motd", "/etc/motd")}), {});
+  CHECK(world.try_run(RecordArchive{1, 2, "f", {}, head, {}}).error().code() ==
+        ErrorCode::conflict);
+}
+
+TEST_CASE("store: what could not be kept is told once it can be again") {
+  World world;
+  const auto events = world.run(RecordUnwritable{"the disk failed", 5, 17});
+  CHECK(all_of_kind<StoreUnwritable>(events) ==
+        std::vector<StoreUnwritable>{{"the disk failed", 5}});
+  CHECK(all_of_kind<StoreWritableAgain>(events) == std::vector<StoreWritableAgain>{{17}});
+}
+
 TEST_CASE(
     "hold: local and link holds do not touch each other, and one that stands is not repeated") {
   World world;

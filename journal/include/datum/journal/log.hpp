@@ -104,6 +104,13 @@ struct Head {
   Seq first = 1;  // lowest sequence still held (archived ones are gone)
 };
 
+// What a store takes. `live_bytes` is what its trees occupy; the rest of the file is free pages,
+// which later batches use and only a compaction gives back.
+struct Usage {
+  std::uint64_t file_bytes = 0;
+  std::uint64_t live_bytes = 0;
+};
+
 enum class Visit : bool { stop, go_on };
 using Visitor = std::function<Visit(const Record&)>;
 
@@ -130,6 +137,8 @@ class Reader {
   [[nodiscard]] virtual Status read(Seq seq, const Visitor& visit) = 0;
   [[nodiscard]] virtual Result<std::optional<Bytes>> read_meta(std::string_view name) = 0;
   [[nodiscard]] virtual Result<std::optional<Bytes>> read_projection(std::string_view name) = 0;
+  // A few pages are read, however large the store is.
+  [[nodiscard]] virtual Result<Usage> read_usage() = 0;
   [[nodiscard]] virtual Id128 store_id() const = 0;
   // The store's write level of this moment.
   [[nodiscard]] virtual std::uint32_t level() const = 0;
@@ -199,13 +208,29 @@ struct OpenOptions {
 // with the holder's pid in the message when another process has it) for the life of the Log.
 // A store that did not end cleanly, and every read-only copy, is walked in a child process first:
 // `corrupt` (nothing was moved or changed), or `timed_out` when the walk did not finish.
-// Permissions wider than 0700 or another owner: `refused`, with what to do.
+// A network file system is `refused`: neither the locks nor the map hold there. Permissions wider
+// than 0700 or another owner: `refused`, with what to do.
 [[nodiscard]] Result<std::unique_ptr<Log>> open_log(const std::string& folder,
                                                     const OpenOptions& options);
 
 // Walks a closed store or a copy in a child process and writes nothing. `busy` when a writer has
 // it; `timed_out`; `not_found`. A store that is not sound is a success that says so.
 [[nodiscard]] Result<Verification> verify_store(const std::string& folder, std::int64_t limit_ms);
+
+// What a compaction did.
+struct Compaction {
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_after = 0;
+};
+// Builds the store of `folder` anew without its free pages, in `folder`.compacting beside it: a
+// child walks the new one whole, then both folders change places at once and the old one goes. A
+// crash anywhere leaves a store with exactly the same records; what else lies about goes with the
+// next opening. The store must be closed: `busy` while a writer has it or a reader reads it.
+// `no_space`: there is no room for a second one; `unsupported`: the file system cannot exchange two
+// folders; after any error the store is what it was. Blocks for as long as reading and writing it
+// takes.
+[[nodiscard]] Result<Compaction> compact_store(const std::string& folder,
+                                               const OpenOptions& options);
 
 // An export: one file, self-checking, written beside and renamed, synced. `to` 0 is the head.
 // Contains records only (their hashes, indexes and order), no blobs.

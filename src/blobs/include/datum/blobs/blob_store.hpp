@@ -5,6 +5,7 @@
 // the holder of the store's writer lock opens it for writing: opening removes dead temp files.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ namespace datum::blobs {
 inline constexpr std::uint64_t kMaxKeptFile = 16ULL * 1024 * 1024;
 inline constexpr std::uint64_t kMaxKeptTotal = 2ULL * 1024 * 1024 * 1024;
 inline constexpr std::size_t kPartSize = 8 * 1024 * 1024;
+
+// For sweeps that nothing can run beside.
+inline constexpr std::int64_t kNoneIsYoung = INT64_MAX;
 
 struct Stored {
   Digest digest;  // of the plain content
@@ -50,9 +54,11 @@ class BlobStore : public ContentSource {
   // `sweep`. Nothing there is no error.
   [[nodiscard]] virtual Status remove(const Digest& digest) = 0;
   // Removes every durable blob that is neither one of `live` nor a part of one; says how many bytes
-  // that freed. A live list that cannot be read ends it before anything is removed. No put may run
-  // meanwhile; what is staged stays.
-  [[nodiscard]] virtual Result<std::uint64_t> sweep(std::span<const Digest> live) = 0;
+  // that freed. Files that were written at or after `young_ns` (wall clock) stay in any case: an
+  // event that names them may not be durable yet. A live list that cannot be read ends it before
+  // anything is removed. No put may run meanwhile; what is staged stays.
+  [[nodiscard]] virtual Result<std::uint64_t> sweep(std::span<const Digest> live,
+                                                    std::int64_t young_ns = kNoneIsYoung) = 0;
 };
 
 // `folder` is the store's folder; `blobs/` is made below it (0700, synced) unless `read_only`:

@@ -13,10 +13,16 @@
 
 namespace datum::core {
 
-// A new store: bound to one root, host name and source for its life.
+// A damaged store that somebody moved to `moved_to`.
+struct SetAsideStore {
+  std::string moved_to, problem;
+};
+// A new store: bound to one root, host name and source for its life. It begins with saying what was
+// set aside before it, in the same append.
 struct CreateStore {
   Id128 store;
   std::string root, host, source, version;
+  std::vector<SetAsideStore> after = {};
 };
 // `boot` tells a crash from a reboot. Refused if the store is bound to another root or host.
 struct OpenStore {
@@ -26,6 +32,23 @@ struct OpenStore {
 };
 struct CloseStore {
   std::string reason;
+};
+
+// Records could not be kept for a while: `dropped` events of that time are told by nobody.
+struct RecordUnwritable {
+  std::string problem;
+  std::int32_t sys_errno = 0;
+  std::uint64_t dropped = 0;
+};
+// The records `from` to `to` lie in `file`, synced and read back, and may go; `head` is the hash of
+// the last of them. What they add up to is the durable checkpoint `state` at `through`. Refused
+// while a pass runs, and for a range that does not end before the checkpoint.
+struct RecordArchive {
+  Seq from = 0, to = 0;
+  std::string file;
+  Digest head;
+  Seq through = 0;
+  Digest state;
 };
 
 // Refused: another pass has begun and not ended (`busy`); an empty manifest that is not final; a
@@ -189,11 +212,11 @@ struct LiftQuarantine {
 };
 
 using Command =
-    std::variant<CreateStore, OpenStore, CloseStore, StartPass, RecordObservations, RecordPlan,
-                 AnnounceWave, RecordResults, RecordOwnership, RecordRefusals, RecordNotStarted,
-                 FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge,
-                 LiftAcknowledgement, StartDelivery, RecordDelivery, DropNotification, KeepTarget,
-                 LiftQuarantine, RecordCleaned>;
+    std::variant<CreateStore, OpenStore, CloseStore, RecordUnwritable, RecordArchive, StartPass,
+                 RecordObservations, RecordPlan, AnnounceWave, RecordResults, RecordOwnership,
+                 RecordRefusals, RecordNotStarted, FinishPass, InterruptPass, RecordRecovery,
+                 SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
+                 DropNotification, KeepTarget, LiftQuarantine, RecordCleaned>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

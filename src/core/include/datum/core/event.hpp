@@ -114,5 +114,8 @@ using Event = std::variant<
 [[nodiscard]] PassId pass_of(const Event& event);
 // The targets an event is about (for the index `targets`); borrowed from the event.
 [[nodiscard]] std::vector<const model::Target*> targets_of(const Event& event);
+// The blobs that an event names: whoever keeps the event keeps them. Of a declaration's manifest
+// only its own digest, not what the manifest names.
+[[nodiscard]] std::vector<Digest> blobs_of(const Event& event);
 
 }  // namespace datum::core

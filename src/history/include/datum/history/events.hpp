@@ -21,6 +21,7 @@ struct EncodedEvent {
   journal::Stamp stamp;
   Bytes payload;
   std::vector<std::pair<std::string_view, std::string>> keys;  // index name, key
+  Seq archived_to = 0;  // of an event that says what was archived
 };
 [[nodiscard]] EncodedEvent encode(const core::Event& event, Seq seq, const journal::Stamp& stamp);
 

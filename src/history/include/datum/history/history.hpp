@@ -9,11 +9,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "datum/core/decide.hpp"
 #include "datum/core/state.hpp"
+#include "datum/history/archive.hpp"
 #include "datum/history/events.hpp"
 #include "datum/journal/log.hpp"
 #include "datum/loop/loop.hpp"
@@ -23,6 +25,9 @@ namespace datum::history {
 // A checkpoint of the State is written with the closing commit when at least this many records came
 // since the last one: folding them again costs more than writing it.
 inline constexpr Seq kCheckpointEvery = 512;
+// One is written between two commits when so many came: a crash then leaves that much to fold,
+// which takes well under a second.
+inline constexpr Seq kCheckpointWhileOpen = 100'000;
 
 // The names of the indexes that history keeps, for journal::OpenOptions.
 [[nodiscard]] std::vector<std::string> index_names();
@@ -62,6 +67,28 @@ class History {
   void when_durable(Seq seq, std::function<void(Status)> done);
   // Proof that about `bytes` more of payload fit. Blocks the journal thread, not the loop.
   void reserve(std::uint64_t bytes, std::function<void(Status)> done);
+  // Moves the records of `range`, which begins with the first unarchived one, into a file of the
+  // archive in `folder`: checkpoint, export read back, `checkpointTaken` and `recordsArchived`,
+  // deletion, each durable before the next. What an earlier one left unfinished is finished first.
+  // Errors: a running pass (`conflict`); those of export and log, after which every record still is
+  // in one place at least. Blocks the journal thread; nothing else may use `log` meanwhile.
+  void archive(const ArchiveRange& range, std::string folder,
+               std::function<void(Result<journal::ArchiveFile>)> done);
+
+  // For who goes on without a disk. From now on a second State, of the last durable sequence, is
+  // kept beside the running one (the memory of one more State).
+  void keep_durable_state();
+  // After a failed commit: drops every event that is not durable, goes back to the State of
+  // `durable()`, and gives the log up. Events then evolve the State and are forgotten, as in a
+  // volatile one. Needs keep_durable_state. Waiters have been told the failure.
+  void go_unrecorded();
+  [[nodiscard]] bool is_unrecorded() const { return unrecorded_; }
+  // Ends that with the reopened journal: goes back once more, to what it holds (a commit that
+  // failed may be there after all), and appends `storeUnwritable` and `storeWritableAgain` with the
+  // number of events that nobody keeps. `corrupt`: it lacks records that were durable; then
+  // nothing changed, and `log` is closed.
+  [[nodiscard]] Status resume(std::unique_ptr<journal::Log> log, const Error& problem);
+
   // After the last event is durable: writes a checkpoint if it is due, closes the journal in order.
   void close(std::function<void(Status)> done);
 
@@ -71,12 +98,20 @@ class History {
     std::function<void(Status)> done;
   };
   struct Commit;
+  struct Archiving;
+  struct Undurable {
+    core::Event event;
+    core::EventPlace place;
+  };
 
   History(loop::Loop& loop, std::unique_ptr<journal::Log> log, core::State state);
   void queue(const core::Event& event);
   void start_commit();
   void end_commit(Status status, Seq last);
   void answer_waiters();
+  void tell_archived(const std::shared_ptr<Archiving>& task);
+  void advance_durable_state();
+  void take_checkpoint();
 
   loop::Loop& loop_;
   std::unique_ptr<journal::Log> log_;
@@ -88,6 +123,10 @@ class History {
   bool committing_ = false;
   std::optional<Error> failed_;
   std::deque<Waiter> waiters_;
+  std::optional<core::State> durable_state_;  // only while it is wanted
+  std::deque<Undurable> undurable_;           // what comes on top of it; oldest first
+  bool unrecorded_ = false;
+  std::uint64_t dropped_ = 0;  // events since the journal was given up, and those with it
 };
 
 }  // namespace datum::history

@@ -1,0 +1,52 @@
+// The archive of a store: records that left the journal, as exports in a folder beside it, and both
+// read as one. Which records may go, and when, is the user's decision; nothing here removes a
+// record.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datum/journal/log.hpp"
+
+namespace datum::journal {
+
+// One file of an archive. Names sort like their ranges.
+struct ArchiveFile {
+  std::string name;  // "journal-00000000000000000001-00000000000000012345.export"
+  Seq from = 0;
+  Seq to = 0;
+  std::uint64_t bytes = 0;
+};
+[[nodiscard]] std::string archive_name(Seq from, Seq to);
+
+// Exports the range into `folder` (made 0700 if it is missing) under its name, synced, and reads
+// the file back whole: it holds exactly these records of this store. A file of that name that holds
+// them already is taken as it is. `conflict`: it holds something else.
+struct WrittenArchive {
+  ArchiveFile file;
+  Digest head;  // hash of the last record in it
+};
+[[nodiscard]] Result<WrittenArchive> write_archive(Reader& reader, ExportRange range,
+                                                   const std::string& folder);
+
+// By their ranges, lowest first. A missing folder is an empty archive; files of other names are not
+// looked at, and no file is opened.
+[[nodiscard]] Result<std::vector<ArchiveFile>> list_archive(const std::string& folder);
+
+// Removes the files that begin above `archived`: exports whose records never left the journal
+// because a crash came between. Says how many.
+[[nodiscard]] Result<std::size_t> drop_unfinished(const std::string& folder, Seq archived);
+
+// `live` and the files in `folder` as one journal: what both hold is read from `live`. Its head's
+// `first` is the lowest sequence from which nothing is missing up to the live records. Files are
+// verified when they are opened, one is open at a time. For one thread, like `live`.
+[[nodiscard]] Result<std::unique_ptr<Reader>> join_archive(std::unique_ptr<Reader> live,
+                                                           const std::string& folder);
+
+// Every file of `folder` whole, each continuing the one before, the last one continued by `live`.
+// The oldest files may have been taken elsewhere: nothing is said of records before the first file.
+// The finding counts the archived records only.
+[[nodiscard]] Result<Verification> verify_archive(Reader& live, const std::string& folder);
+
+}  // namespace datum::journal

@@ -1,0 +1,167 @@
+// A journal and its archive read as one. The writer may archive meanwhile: then records that were
+// live a moment ago are in a file, so every step asks again where its record is.
+#include <algorithm>
+
+#include "datum/journal/archive.hpp"
+
+namespace datum::journal {
+namespace {
+
+class JoinedReader final : public Reader {
+ public:
+  JoinedReader(std::unique_ptr<Reader> live, std::string folder)
+      : live_(std::move(live)), folder_(std::move(folder)) {}
+
+  Result<Head> read_head() override {
+    DATUM_TRY(refresh());
+    Head head = head_;
+    head.first = first_;
+    return head;
+  }
+
+  Status scan(Seq from, const Visitor& visit) override {
+    DATUM_TRY(refresh());
+    Seq next = std::max(from, first_);
+    auto wish = Visit::go_on;
+    const auto pass_on = [&](const Record& record) {
+      // A gap: archived since the last look, and in a file now.
+      if (record.seq != next) return Visit::stop;
+      wish = visit(record);
+      ++next;
+      return wish;
+    };
+    const Seq last = head_.seq;
+    while (next <= last && wish == Visit::go_on) {
+      const Seq before = next;
+      DATUM_TRY(refresh());
+      if (next >= head_.first) {
+        DATUM_TRY(live_->scan(next, pass_on));
+      } else {
+        DATUM_ASSIGN(auto* const file, open_at(next));
+        DATUM_TRY(file->scan(next, pass_on));
+      }
+      if (next == before && wish == Visit::go_on) return fail(missing(next));
+    }
+    return {};
+  }
+
+  Status scan_back(Seq from, const Visitor& visit) override {
+    DATUM_TRY(refresh());
+    Seq next = from == 0 ? head_.seq : std::min(from, head_.seq);
+    auto wish = Visit::go_on;
+    const auto pass_on = [&](const Record& record) {
+      if (record.seq != next) return Visit::stop;
+      wish = visit(record);
+      --next;
+      return wish;
+    };
+    while (next >= first_ && next > 0 && wish == Visit::go_on) {
+      const Seq before = next;
+      DATUM_TRY(refresh());
+      if (next >= head_.first) {
+        DATUM_TRY(live_->scan_back(next, pass_on));
+      } else {
+        DATUM_ASSIGN(auto* const file, open_at(next));
+        DATUM_TRY(file->scan_back(next, pass_on));
+      }
+      if (next == before && wish == Visit::go_on) return fail(missing(next));
+    }
+    return {};
+  }
+
+  Result<std::vector<Seq>> find(std::string_view index, std::string_view key, Seq from,
+                                std::size_t limit) override {
+    std::vector<Seq> found;
+    DATUM_TRY(refresh());
+    Seq next = std::max(from, first_);
+    while (next < head_.first && found.size() < limit) {
+      DATUM_ASSIGN(auto* const file, open_at(next));
+      DATUM_ASSIGN(const auto part, file->find(index, key, next, limit - found.size()));
+      // What a file and the journal both hold is told once.
+      for (const Seq seq : part)
+        if (seq < head_.first) found.push_back(seq);
+      next = std::min(open_file_.to + 1, head_.first);
+    }
+    if (found.size() >= limit) return found;
+    DATUM_ASSIGN(const auto part, live_->find(index, key, next, limit - found.size()));
+    found.insert(found.end(), part.begin(), part.end());
+    return found;
+  }
+
+  Status read(Seq seq, const Visitor& visit) override {
+    auto status = live_->read(seq, visit);
+    if (status || status.error().code() != ErrorCode::not_found) return status;
+    DATUM_TRY(refresh());
+    if (seq < first_ || seq >= head_.first) return status;
+    DATUM_ASSIGN(auto* const file, open_at(seq));
+    return file->read(seq, visit);
+  }
+
+  Result<std::optional<Bytes>> read_meta(std::string_view name) override {
+    return live_->read_meta(name);
+  }
+  Result<std::optional<Bytes>> read_projection(std::string_view name) override {
+    return live_->read_projection(name);
+  }
+  Result<Usage> read_usage() override { return live_->read_usage(); }
+  [[nodiscard]] Id128 store_id() const override { return live_->store_id(); }
+  [[nodiscard]] std::uint32_t level() const override { return live_->level(); }
+  void release_memory() override { live_->release_memory(); }
+
+  // Where the live records begin, which files lie before them, and from where on nothing is
+  // missing.
+  Status refresh() {
+    DATUM_ASSIGN(const Head head, live_->read_head());
+    const bool is_known = is_listed_ && head.first == head_.first;
+    head_ = head;
+    if (is_known) return {};
+    DATUM_ASSIGN(files_, list_archive(folder_));
+    is_listed_ = true;
+    first_ = head.first;
+    for (auto file = files_.rbegin(); file != files_.rend(); ++file)
+      if (file->from < first_ && file->to + 1 >= first_) first_ = file->from;
+    return {};
+  }
+
+ private:
+  static Error missing(Seq seq) {
+    return {ErrorCode::not_found,
+            "record " + std::to_string(seq) + " is archived, and no file of the archive has it"};
+  }
+
+  Result<Reader*> open_at(Seq seq) {
+    if (open_ && open_file_.from <= seq && seq <= open_file_.to) return open_.get();
+    for (const auto& file : files_) {
+      if (seq < file.from || seq > file.to) continue;
+      open_.reset();
+      DATUM_ASSIGN(open_, open_export(folder_ + "/" + file.name));
+      DATUM_ASSIGN(const Head held, open_->read_head());
+      if (open_->store_id() != live_->store_id() || held.first != file.from || held.seq != file.to)
+        return fail(ErrorCode::corrupt,
+                    folder_ + "/" + file.name + " is not what its name says, or of another store");
+      open_file_ = file;
+      return open_.get();
+    }
+    return fail(missing(seq));
+  }
+
+  std::unique_ptr<Reader> live_;
+  std::string folder_;
+  std::vector<ArchiveFile> files_;
+  bool is_listed_ = false;
+  Head head_;
+  Seq first_ = 1;
+  std::unique_ptr<Reader> open_;
+  ArchiveFile open_file_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Reader>> join_archive(std::unique_ptr<Reader> live,
+                                             const std::string& folder) {
+  auto reader = std::make_unique<JoinedReader>(std::move(live), folder);
+  DATUM_TRY(reader->refresh());
+  return std::unique_ptr<Reader>(std::move(reader));
+}
+
+}  // namespace datum::journal

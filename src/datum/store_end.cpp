@@ -1,0 +1,73 @@
+#include "store_end.hpp"
+
+#include <cstdio>
+
+#include "datum/history/open.hpp"
+#include "datum/text/terminal.hpp"
+#include "run_task.hpp"
+
+namespace datum::program {
+namespace {
+
+void tell(const Error& error, const char* what) {
+  std::fprintf(stderr, "datum: %s: %s\n", what, text::escape_lines(error.message()).c_str());
+}
+
+// Somebody who reads keeps the folder from being exchanged: that is ordinary, and there is a next
+// time.
+void compact(const std::string& folder) {
+  const auto compacted = history::compact(folder);
+  if (compacted || compacted.error().code() == ErrorCode::busy) return;
+  tell(compacted.error(), "the journal was not compacted");
+}
+
+}  // namespace
+
+history::ArchiveLimits archive_limits(const config::Configuration& configuration) {
+  return {configuration.archive_above_bytes.value, configuration.archive_after_ns.value};
+}
+
+Status close_store(Session& session, engine::Store& store) {
+  Status result = fail(ErrorCode::internal, "the journal was not closed");
+  DATUM_TRY(store.history->execute(core::CloseStore{"the command ended"}));
+  store.history->close([&result, &session](Status closed) {
+    result = std::move(closed);
+    session.loop->stop();
+  });
+  session.loop->run();
+  return result;
+}
+
+Status end_store(Session& session, engine::Store& store,
+                 const config::Configuration& configuration) {
+  bool pays = false;
+  if (!store.history->state().pass) {
+    engine::UpkeepRequest request;
+    request.limits = archive_limits(configuration);
+    request.budget_ns = engine::kUpkeepAfterPassNs;
+    const auto kept = run_task(*session.loop, engine::keep_up(*session.loop, store, request));
+    if (!kept) tell(kept.error(), "the journal was not archived");
+    pays = kept && engine::is_worth_compacting(kept->usage);
+  }
+  if (!store.history->healthy()) return {};
+  DATUM_TRY(close_store(session, store));
+  if (pays) compact(store.folder);
+  return {};
+}
+
+Error with_remedy(Error error, const std::string& folder) {
+  if (error.code() == ErrorCode::corrupt)
+    return {error.code(), error.message() +
+                              "; nothing was changed. `datum journal set-aside "
+                              "--state " +
+                              folder +
+                              "` moves the damaged store out of the way and keeps it; the next "
+                              "pass then begins a new one"};
+  if (error.code() == ErrorCode::timed_out)
+    return {error.code(), error.message() +
+                              "; that says nothing about the store, which was not changed: run "
+                              "the command again when the machine is less busy"};
+  return error;
+}
+
+}  // namespace datum::program

@@ -1,0 +1,137 @@
+// journal archive, stat, set-aside: the size of a store, what keeps it small, and a damaged one out
+// of the way.
+#include <chrono>
+
+#include "commands.hpp"
+#include "datum/engine/set_aside.hpp"
+#include "datum/engine/upkeep.hpp"
+#include "datum/history/open.hpp"
+#include "datum/inspect/usage_report.hpp"
+#include "datum/os_linux/linux_files.hpp"
+#include "datum/text/human.hpp"
+#include "datum/text/json_writer.hpp"
+#include "print.hpp"
+#include "run_task.hpp"
+#include "session.hpp"
+#include "store_end.hpp"
+
+namespace datum::program {
+namespace {
+
+// Of a store that exists, whatever root and host it is bound to.
+Result<engine::Store> open_existing(Session& session) {
+  engine::Store store;
+  store.folder = session.state_folder;
+  auto history = history::open_existing(*session.loop, store.folder);
+  if (!history) return fail(with_remedy(std::move(history).error(), store.folder));
+  store.history = std::move(*history);
+  const auto& state = store.history->state();
+  if (state.store.empty())
+    return fail(ErrorCode::not_found, store.folder + ": the journal has no record yet");
+  if (state.pass)
+    return fail(ErrorCode::conflict,
+                "the last pass was cut off: the next observe or reconcile ends it first");
+  DATUM_TRY(store.history->execute(
+      core::OpenStore{session.loop->clock().boot_id(), program_version(), state.root, state.host}));
+  DATUM_ASSIGN(store.blobs, blobs::open_blobs(*session.files, store.folder, false));
+  return store;
+}
+
+Result<engine::UpkeepReport> archive(Session& session, const Arguments& arguments,
+                                     const config::Configuration& configuration) {
+  DATUM_ASSIGN(auto store, open_existing(session));
+  engine::UpkeepRequest request;
+  request.limits = archive_limits(configuration);
+  if (arguments.through != 0) request.through = arguments.through;
+  auto kept = run_task(*session.loop, engine::keep_up(*session.loop, store, request));
+  if (!store.history->healthy()) return kept;
+  DATUM_TRY(close_store(session, store));
+  return kept;
+}
+
+Result<int> run_archive(const Arguments& arguments) {
+  DATUM_ASSIGN(auto session, open_session(arguments));
+  DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
+  DATUM_ASSIGN(const auto report, archive(session, arguments, configuration));
+  journal::Compaction compaction;
+  // Asked for by a person: less has to be free than after a pass.
+  constexpr std::uint64_t kWorthAsking = 1024 * 1024;
+  if (report.usage.file_bytes > report.usage.live_bytes * 5 / 4 + kWorthAsking) {
+    auto compacted = history::compact(session.state_folder);
+    if (!compacted) return fail(std::move(compacted).error().context("compact the journal"));
+    compaction = *compacted;
+  }
+  const inspect::ArchiveReport shown{report.files, report.blob_bytes_freed, report.usage.file_bytes,
+                                     compaction.bytes_after};
+  print(arguments.json ? inspect::archive_json(shown) : inspect::archive_text(shown));
+  return 0;
+}
+
+Result<inspect::StoreUsage> measure(os::Files& files, const std::string& path) {
+  DATUM_ASSIGN(const auto log, history::open_for_verify(path));
+  inspect::StoreUsage usage;
+  usage.path = path;
+  usage.store = log->store_id();
+  usage.level = log->level();
+  DATUM_ASSIGN(const auto head, log->read_head());
+  usage.first = head.first;
+  usage.head = head.seq;
+  for (auto* const at : {&usage.first_time, &usage.head_time}) {
+    const Seq seq = at == &usage.first_time ? head.first : head.seq;
+    if (head.seq == 0) break;
+    DATUM_TRY(log->read(seq, [at](const journal::Record& record) {
+      *at = record.stamp.wall;
+      return journal::Visit::stop;
+    }));
+  }
+  DATUM_ASSIGN(usage.journal, log->read_usage());
+  DATUM_ASSIGN(usage.files, journal::list_archive(history::archive_folder(path)));
+  const auto blobs = blobs::open_blobs(files, path, true);
+  if (!blobs && blobs.error().code() != ErrorCode::not_found) return fail(blobs.error());
+  if (blobs) {
+    DATUM_ASSIGN(usage.blob_bytes, (*blobs)->used());
+  }
+  return usage;
+}
+
+Result<int> run_stat(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto path, state_folder(arguments));
+  const auto files = os_linux::make_files();
+  auto usage = measure(*files, path);
+  if (!usage) return fail(with_remedy(std::move(usage).error(), path));
+  print(arguments.json ? inspect::usage_json(*usage) : inspect::usage_text(*usage));
+  return 0;
+}
+
+Result<int> run_set_aside(const Arguments& arguments) {
+  DATUM_ASSIGN(const auto path, state_folder(arguments));
+  const auto files = os_linux::make_files();
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const WallNs now{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
+  DATUM_ASSIGN(const auto aside, engine::set_aside(*files, path, now));
+  if (arguments.json) {
+    text::JsonWriter json;
+    json.begin_object()
+        .member("movedTo", aside.moved_to)
+        .member("problem", aside.problem)
+        .end_object();
+    print(json.take() + "\n");
+  } else {
+    print("Set aside: " + aside.moved_to + "\n  " + aside.problem +
+          "\nNothing was deleted. The next pass begins a new store, which says so first; what was "
+          "owned is adopted again.\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int upkeep_command(const Arguments& arguments) {
+  auto code = arguments.verb == Verb::journal_archive ? run_archive(arguments)
+              : arguments.verb == Verb::journal_stat  ? run_stat(arguments)
+                                                      : run_set_aside(arguments);
+  if (!code) return report_error(code.error());
+  return finish_output(*code);
+}
+
+}  // namespace datum::program
