@@ -67,8 +67,7 @@ struct Arguments {
   // history, journal
   std::string target;
   std::string journal;  // a store's folder or an export, instead of --state
-  std::uint64_t seq = 0, from = 0, to = 0, pass = 0, limit = 0, lines = 10,
-                through = 0;
+  std::uint64_t seq = 0, from = 0, to = 0, pass = 0, limit = 0, lines = 10, through = 0;
   std::string kind, since, until;
   std::string projection, at;
   std::optional<std::string> as_mode;  // "observe", "enforce"

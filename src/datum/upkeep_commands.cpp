@@ -18,34 +18,17 @@
 namespace datum::program {
 namespace {
 
-// Of a store that exists, whatever root and host it is bound to.
-Result<engine::Store> open_existing(Session& session) {
-  engine::Store store;
-  store.folder = session.state_folder;
-  auto history = history::open_existing(*session.loop, store.folder);
-  if (!history) return fail(with_remedy(std::move(history).error(), store.folder));
-  store.history = std::move(*history);
-  const auto& state = store.history->state();
-  if (state.store.empty())
-    return fail(ErrorCode::not_found, store.folder + ": the journal has no record yet");
-  if (state.pass)
-    return fail(ErrorCode::conflict,
-                "the last pass was cut off: the next observe or reconcile ends it first");
-  DATUM_TRY(store.history->execute(
-      core::OpenStore{session.loop->clock().boot_id(), program_version(), state.root, state.host}));
-  DATUM_ASSIGN(store.blobs, blobs::open_blobs(*session.files, store.folder, false));
-  return store;
-}
-
 Result<engine::UpkeepReport> archive(Session& session, const Arguments& arguments,
                                      const config::Configuration& configuration) {
-  DATUM_ASSIGN(auto store, open_existing(session));
+  auto store = engine::open_bound_store(*session.loop, *session.files, session.state_folder,
+                                        program_version());
+  if (!store) return fail(with_remedy(std::move(store).error(), session.state_folder));
   engine::UpkeepRequest request;
   request.limits = archive_limits(configuration);
   if (arguments.through != 0) request.through = arguments.through;
-  auto kept = run_task(*session.loop, engine::keep_up(*session.loop, store, request));
-  if (!store.history->healthy()) return kept;
-  DATUM_TRY(close_store(session, store));
+  auto kept = run_task(*session.loop, engine::keep_up(*session.loop, *store, request));
+  if (!store->history->healthy()) return kept;
+  DATUM_TRY(close_store(session, *store));
   return kept;
 }
 

@@ -115,6 +115,24 @@ Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& 
   return open_store_over(loop, files, folder, std::move(history), binding);
 }
 
+Result<Store> open_bound_store(loop::Loop& loop, os::Files& files, const std::string& folder,
+                               const std::string& version) {
+  DATUM_TRY(check_folder(files, folder));
+  Store store;
+  store.folder = folder;
+  DATUM_ASSIGN(store.history, history::open_existing(loop, folder));
+  const auto& state = store.history->state();
+  if (state.store.empty())
+    return fail(ErrorCode::not_found, folder + ": the journal has no record yet");
+  if (state.pass)
+    return fail(ErrorCode::conflict,
+                "the last pass was cut off: the next observe or reconcile ends it first");
+  const core::OpenStore open{loop.clock().boot_id(), version, state.root, state.host};
+  DATUM_TRY(store.history->execute(open));
+  DATUM_ASSIGN(store.blobs, blobs::open_blobs(files, folder, false));
+  return store;
+}
+
 Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::string& folder,
                               std::unique_ptr<history::History> history,
                               const StoreBinding& binding) {

@@ -17,10 +17,8 @@ using Due = Result<std::optional<history::ArchiveRange>>;
 Due find_next(journal::Reader& reader, const UpkeepRequest& request, WallNs now) {
   std::optional<history::ArchiveRange> due;
   if (request.through) {
-    DATUM_ASSIGN(const auto head, reader.read_head());
-    const Seq to = std::min(*request.through, head.seq == 0 ? 0 : head.seq - 1);
     DATUM_ASSIGN(const Seq first, history::first_unarchived(reader));
-    if (to >= first) due = history::ArchiveRange{first, to};
+    if (*request.through >= first) due = history::ArchiveRange{first, *request.through};
   } else {
     DATUM_ASSIGN(due, history::find_due(reader, request.limits, now));
   }
@@ -97,6 +95,11 @@ loop::Task<Result<UpkeepReport>> keep_up(loop::Loop& loop, Store& store, UpkeepR
   auto durable = loop::wait_for<Status>(std::move(begin));
   DATUM_CO_TRY(co_await durable);
   DATUM_CO_ASSIGN(const std::shared_ptr<journal::Reader> reader, history.log()->make_reader());
+  if (request.through) {
+    // Fixed now: archiving itself appends records.
+    DATUM_CO_ASSIGN(const auto head, reader->read_head());
+    request.through = std::min(*request.through, head.seq - 1);
+  }
   const auto began = loop.clock().boot_now();
   for (;;) {
     const auto now = loop.clock().wall_now();

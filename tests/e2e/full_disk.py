@@ -124,7 +124,7 @@ class FullRoot(Case):
         self.old_is_whole()
 
 
-class FullStore(Case):
+class SmallStore(Case):
     def setUp(self):
         super().setUp()
         self.mount(self.bench.scratch / "disk", 24)
@@ -134,6 +134,8 @@ class FullStore(Case):
             fleet.file(f"f{number:03}", f"/f{number:03}", f"{number}\n") for number in range(200)]]
         self.bench.declare(*self.resources)
 
+
+class FullStore(SmallStore):
     def check_refused(self, *codes):
         before = fleet.listing(self.bench.root)
         done = self.bench.enforce()
@@ -187,6 +189,76 @@ class FullStore(Case):
                 self.assertEqual(fleet.leftovers(self.bench.root), [])
                 self.verify()
                 (self.bench.root / "old").write_text("old\n")
+
+
+class FailingStore(SmallStore):
+    def test_quota(self):
+        """failing disk: a quota that is reached at any write or sync ends the command with 1, and nothing is lost"""
+        for call_name, when in (("fdatasync", 1), ("fdatasync", 3), ("pwrite64", 1), ("pwrite64", 4), ("writev", 1), ("fallocate", 1)):
+            with self.subTest(call=call_name, when=when):
+                self.bench.state = self.bench.scratch / f"disk/{call_name}{when}"
+                self.assertEqual(self.bench.observe().code, 2)
+                events = self.bench.events()
+                before = fleet.listing(self.bench.root)
+                done = self.bench.enforce(before=["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call_name}", "-e",
+                                                  f"inject={call_name}:error=EDQUOT:when={when}+"])
+                if done.code not in (0, 2):
+                    self.assertEqual(done.code, 1, done.text)
+                    self.assertRegex(done.err, r"(?i)quota")
+                    self.assertEqual(before, fleet.listing(self.bench.root))
+                again = self.bench.enforce()
+                self.assertEqual(again.code, 0, again.text)
+                self.assertEqual(self.bench.events()[:len(events)], events)
+                self.verify()
+                for path in self.bench.root.glob("f*"):
+                    path.unlink()
+                (self.bench.root / "old").write_text("old\n")
+
+    def test_read_only(self):
+        """failing disk: one that became read-only ends the command with 1 in words, and the next run goes on"""
+        self.assertEqual(self.bench.observe().code, 2)
+        events = self.bench.events()
+        disk = str(self.bench.scratch / "disk")
+        if call("mount", "-o", "remount,ro", disk).returncode != 0:
+            self.skipTest("nothing can be remounted here")
+        before = fleet.listing(self.bench.root)
+        for done in (self.bench.observe(), self.bench.enforce()):
+            self.assertEqual(done.code, 1, done.text)
+            self.assertRegex(done.err, r"(?i)read-only")
+        self.assertEqual(before, fleet.listing(self.bench.root))
+        self.assertEqual(self.bench.events(), events)
+        self.assertEqual(self.bench.run("plan").code, 2)
+        self.assertEqual(call("mount", "-o", "remount,rw", disk).returncode, 0)
+        self.assertEqual(self.bench.enforce().code, 0)
+        self.verify()
+
+    def test_hung(self):
+        """failing disk: one that hangs holds the command back with nothing applied, and lets it end once it answers"""
+        self.assertEqual(self.bench.observe().code, 2)
+        disk = str(self.bench.scratch / "disk")
+        if call("fsfreeze", "-f", disk).returncode != 0:
+            self.skipTest("nothing can be frozen here")
+        before = fleet.listing(self.bench.root)
+        try:
+            started = subprocess.Popen([fleet.DATUM, "reconcile", "--mode", "enforce", "--fleet", self.bench.fleet, "--host",
+                                        fleet.HOST, "--root", self.bench.root, "--state", self.bench.state],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.wait_until_blocked(started)
+            self.assertEqual(before, fleet.listing(self.bench.root))
+        finally:
+            call("fsfreeze", "-u", disk)
+        _, err = started.communicate(timeout=fleet.PASS_LIMIT_S)
+        self.assertEqual(started.returncode, 0, err)
+        self.assertEqual((self.bench.root / "old").read_text(), "new\n")
+        self.verify()
+
+    def wait_until_blocked(self, process):
+        """One of its threads waits for the disk."""
+        while process.poll() is None:
+            for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/stat"):
+                if task.read_text().rsplit(")", 1)[1].split()[0] == "D":
+                    return
+        self.fail("it ended on a frozen disk")
 
 
 if __name__ == "__main__":

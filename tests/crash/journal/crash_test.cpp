@@ -167,7 +167,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "journal: power cut at any write or sync leaves whole batches, the acknowledged ones first") {
+    "journal: power cut at any write or sync leaves whole batches, the acknowledged ones first "
+    "[L08]") {
   Folder scratch;
   const auto folder = scratch.path + "/store";
   { REQUIRE(open_log(folder, options_for(OpenMode::create_or_open))); }
@@ -210,7 +211,8 @@ TEST_CASE("journal: a write or sync that fails ends the log, and the reopened on
     ErrorCode code;
   };
   const auto fault =
-      GENERATE(Fault{true, EIO, ErrorCode::io_error}, Fault{false, ENOSPC, ErrorCode::no_space},
+      GENERATE(Fault{true, EIO, ErrorCode::io_error}, Fault{true, EDQUOT, ErrorCode::no_space},
+               Fault{false, ENOSPC, ErrorCode::no_space}, Fault{false, EDQUOT, ErrorCode::no_space},
                Fault{false, EIO, ErrorCode::io_error});
   const int at = GENERATE(1, 2, 3, 4, 5);
   Folder scratch;

@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
@@ -267,6 +269,40 @@ TEST_CASE("journal: no descriptor of an open store is inherited by a program") {
   CHECK(seen >= 4);
 }
 
+TEST_CASE("journal: ten thousand programs started between writes leave the store sound [L09]") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  constexpr int kSpawns = 10'000;
+  {
+    const auto log = open_or_fail(folder, OpenMode::create_or_open);
+    std::thread spawner([] {
+      const char* argv[] = {"/bin/true", nullptr};
+      char* none[] = {nullptr};
+      for (int i = 0; i < kSpawns; ++i) {
+        pid_t pid = 0;
+        if (::posix_spawn(&pid, argv[0], nullptr, nullptr, const_cast<char**>(argv), none) != 0)
+          ::abort();
+        int status = 0;
+        if (::waitpid(pid, &status, 0) != pid || status != 0) ::abort();
+      }
+    });
+    std::atomic<bool> is_done{false};
+    std::thread watcher([&] {
+      spawner.join();
+      is_done = true;
+    });
+    Seq last = 0;
+    while (!is_done) last = append_some(*log, 3, 500);
+    watcher.join();
+    CHECK(last > 3);
+    CHECK(log->verify(1)->sound);
+    REQUIRE(log->close());
+  }
+  const auto found = verify_store(folder, 60'000);
+  REQUIRE(found);
+  CHECK(found->sound);
+}
+
 TEST_CASE("journal: the map grows while readers read") {
   Scratch scratch;
   auto options = options_for(OpenMode::create_or_open);
@@ -345,7 +381,7 @@ TEST_CASE(
   CHECK(open_log(folder, options));
 }
 
-TEST_CASE("journal: a newer level is refused in words and nothing is changed") {
+TEST_CASE("journal: a newer level is refused in words and nothing is changed [L15]") {
   Scratch scratch;
   const auto folder = scratch.path("store");
   auto options = options_for(OpenMode::create_or_open);

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# test: short
+"""The journal's growth as people meet it: by hand and by settings records leave for the archive, everything archived
+is found again, a death in between loses nothing, blobs that nobody names go, a damaged store is set aside."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import fleet  # noqa: E402
+import tap  # noqa: E402
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.bench = fleet.Bench()
+        self.addCleanup(self.bench.close)
+        self.write(0)
+        self.config = self.bench.scratch / "etc"
+        self.config.mkdir()
+
+    def write(self, version):
+        self.bench.declare(*[fleet.file(f"f{number}", f"/f{number}", f"{number} in version {version}\n") for number in range(8)])
+
+    def live(self, versions):
+        for version in versions:
+            self.write(version)
+            done = self.bench.enforce()
+            self.assertEqual(done.code, 0, done.text)
+
+    def journal(self, verb, *arguments, **options):
+        return fleet.datum("journal", verb, "--state", self.bench.state, *arguments, **options)
+
+    def stat(self):
+        return self.journal("stat", "--json").lines[0]
+
+    def files(self):
+        folder = self.bench.state / "archive"
+        return sorted(os.listdir(folder)) if folder.exists() else []
+
+    def check_whole(self, events):
+        now = self.bench.events()
+        self.assertEqual(now[:len(events)], events)
+        self.assertEqual([event["seq"] for event in now], list(range(1, len(now) + 1)))
+        verified = self.journal("verify")
+        self.assertEqual(verified.code, 0, verified.text)
+
+
+class Archive(Case):
+    def test_by_hand(self):
+        """archive: what left the journal is listed, shown, found by target and verified as before"""
+        self.live(range(4))
+        events = self.bench.events()
+        history = fleet.datum("history", "/f3", "--root", self.bench.root, "--state", self.bench.state, "--json").lines
+        done = self.journal("archive", "--through", "60", "--json")
+        self.assertEqual(done.code, 0, done.text)
+        self.assertEqual(done.lines[0]["records"], 60)
+        self.assertEqual(self.files(), ["journal-00000000000000000001-00000000000000000060.export"])
+        self.assertEqual(self.stat()["first"], 61)
+        self.check_whole(events)
+        shown = self.journal("show", "5", "--json")
+        self.assertEqual(shown.lines, [events[4]])
+        after = fleet.datum("history", "/f3", "--root", self.bench.root, "--state", self.bench.state, "--json").lines
+        self.assertEqual(after, history)
+        self.assertEqual(self.journal("archive", "--through", "60").out, "Nothing is due: no record was archived.\n")
+        self.assertEqual(self.bench.enforce().code, 0)
+
+    def test_the_newest_stays(self):
+        """archive: the newest record never leaves, however much is asked for"""
+        self.live([0])
+        head = self.stat()["head"]
+        self.assertEqual(self.journal("archive", "--through", "999999999").code, 0)
+        stat = self.stat()
+        self.assertGreaterEqual(stat["first"], head)
+        self.assertGreaterEqual(stat["records"], 1)
+        self.assertEqual(self.bench.enforce().code, 0)
+
+    def test_by_settings(self):
+        """archive: a pass that crosses the limit of agent.yaml archives at its end, oldest first"""
+        (self.config / "agent.yaml").write_text("journal: {archiveAbove: 16MiB, archiveAfter: 365d}\n")
+        self.config.chmod(0o700)
+        # Long paths make long records: a pass over these files takes some 10 MiB.
+        names = ["d" * 240] * 12
+        folders = ["/" + "/".join(names[:depth + 1]) for depth in range(len(names))]
+        files = [f"{folders[-1]}/{number:04}" for number in range(800)]
+        self.bench.declare(*[fleet.directory(f"d{depth:02}", folder) for depth, folder in enumerate(folders)],
+                           *[fleet.file(f"g{number:04}", path, f"{number}\n") for number, path in enumerate(files)])
+        for _ in range(6):
+            done = self.bench.enforce("--config", self.config)
+            self.assertEqual(done.code, 0, done.text)
+            self.assertEqual(done.err, "")
+            if self.files():
+                break
+            for path in files:
+                (self.bench.root / path[1:]).write_text("by hand\n")
+        self.assertEqual(len(self.files()), 1)
+        stat = self.stat()
+        print(f"# journal {stat['liveBytes']} bytes in use, archive {stat['archive'][0]['bytes']} bytes")
+        self.assertGreater(stat["first"], 100)
+        self.assertLess(stat["liveBytes"], 16 << 20)
+        events = self.bench.events()
+        self.assertEqual(len(events), stat["head"])
+        self.check_whole(events)
+
+    def test_nothing_due(self):
+        """archive: below both limits nothing leaves the journal"""
+        self.live([0, 1])
+        self.assertEqual(self.files(), [])
+        done = self.journal("archive", "--json")
+        self.assertEqual((done.code, done.lines[0]["records"]), (0, 0))
+
+    def test_taken_elsewhere(self):
+        """archive: a file that was taken elsewhere is read there, and the rest of the journal here"""
+        self.live(range(4))
+        events = self.bench.events()
+        self.assertEqual(self.journal("archive", "--through", "60").code, 0)
+        away = self.bench.scratch / self.files()[0]
+        (self.bench.state / "archive" / self.files()[0]).rename(away)
+        self.assertEqual(self.bench.events()[0]["seq"], 61)
+        self.assertEqual(self.journal("show", "5").code, 1)
+        listed = fleet.datum("journal", "list", "--journal", away, "--json")
+        self.assertEqual(listed.lines, events[:60])
+        self.assertEqual(self.journal("verify").code, 0)
+        self.assertEqual(self.bench.enforce().code, 0)
+
+    def test_damaged_file(self):
+        """archive: a file with one altered byte is named by verify and never read as if it were whole"""
+        self.live(range(4))
+        self.assertEqual(self.journal("archive", "--through", "60").code, 0)
+        path = self.bench.state / "archive" / self.files()[0]
+        body = bytearray(path.read_bytes())
+        body[len(body) // 2] ^= 1
+        path.write_bytes(bytes(body))
+        verified = self.journal("verify")
+        self.assertEqual(verified.code, 1, verified.text)
+        self.assertEqual(self.journal("list").code, 1)
+        # The live store does not suffer from it.
+        self.assertEqual(self.bench.enforce().code, 0)
+        self.assertEqual(self.journal("set-aside").code, 1)
+
+    def test_blobs(self):
+        """archive: blobs that only archived records name are gone, those of live ones and of the last plan are not"""
+        self.live(range(12))
+        before = self.stat()["blobBytes"]
+        events = self.bench.events()
+        last = [event["seq"] for event in events if event["kind"] == "passStarted"][-1]
+        done = self.journal("archive", "--through", str(last - 1), "--json")
+        self.assertEqual(done.code, 0, done.text)
+        self.assertGreater(done.lines[0]["blobBytesFreed"], 0)
+        self.assertEqual(self.stat()["blobBytes"], before - done.lines[0]["blobBytesFreed"])
+        blobs = {path.name for path in (self.bench.state / "blobs").glob("??/*")}
+        live = [event["event"] for event in events if event["seq"] >= last]
+        named = {event["plan"] for event in live if event.get("plan")}
+        named |= {action["oldContent"] for event in live for action in event.get("actions", []) if action["oldContent"]}
+        named = {digest.removeprefix("sha256:") for digest in named}
+        self.assertTrue(named)
+        self.assertLessEqual(named, blobs)
+        self.assertEqual(self.bench.enforce().code, 0)
+
+
+class Death(Case):
+    def test_killed_anywhere(self):
+        """archive: killed at any system call that writes, it loses no record, and the next one ends what it began"""
+        self.live(range(3))
+        events = self.bench.events()
+        saved = self.bench.scratch / "saved"
+        subprocess.run(["cp", "-a", self.bench.state, saved], check=True)
+        kills = 0
+        for call in ("fdatasync", "fsync", "renameat2", "rename", "unlink"):
+            for when in range(1, 40):
+                subprocess.run(["rm", "-rf", self.bench.state], check=True)
+                subprocess.run(["cp", "-a", saved, self.bench.state], check=True)
+                done = self.journal("archive", "--through", "40", before=[
+                    "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={when}"])
+                if done.code == 0:
+                    break
+                kills += 1
+                with self.subTest(call=call, when=when):
+                    self.check_whole(events)
+                    again = self.journal("archive", "--through", "50")
+                    self.assertEqual(again.code, 0, again.text)
+                    self.check_whole(events)
+                    self.assertEqual(self.bench.enforce().code, 0)
+        print(f"# killed at {kills} calls")
+        self.assertGreater(kills, 8)
+
+
+class SetAside(Case):
+    def damage(self):
+        data = self.bench.state / "journal/data.mdb"
+        body = bytearray(data.read_bytes())
+        for place in range(8192, len(body), 512):
+            body[place:place + 16] = b"\xa5" * 16
+        data.write_bytes(bytes(body))
+        return bytes(body)
+
+    def test_whole(self):
+        """set-aside: a damaged store is kept whole, and the next one begins with saying so [L04] [L16]"""
+        self.live(range(2))
+        damaged = self.damage()
+        refused = self.bench.enforce()
+        self.assertEqual(refused.code, 1, refused.text)
+        self.assertIn("datum journal set-aside --state", refused.err)
+        self.assertEqual(self.journal("list").code, 1)
+        done = self.journal("set-aside", "--json")
+        self.assertEqual(done.code, 0, done.text)
+        moved = pathlib.Path(done.lines[0]["movedTo"])
+        self.assertEqual(moved.parent, self.bench.state)
+        self.assertEqual((moved / "journal/data.mdb").read_bytes(), damaged)
+        self.assertTrue((moved / "blobs").is_dir())
+        self.assertIn(done.lines[0]["problem"], (moved / "problem").read_text())
+        before = fleet.listing(self.bench.root)
+        self.assertEqual(self.bench.enforce().code, 0)
+        self.assertEqual(before, fleet.listing(self.bench.root))
+        events = self.bench.events()
+        self.assertEqual([event["kind"] for event in events[:2]], ["storeCreated", "corruptDetected"])
+        self.assertEqual(events[1]["event"]["movedTo"], str(moved))
+        self.assertEqual(len(self.bench.owned()), 8)
+
+    def test_sound(self):
+        """set-aside: a sound store is refused and not touched, and so is none at all"""
+        self.live([0])
+        done = self.journal("set-aside")
+        self.assertEqual(done.code, 1, done.text)
+        self.assertIn("sound", done.err)
+        self.assertEqual(fleet.datum("journal", "set-aside", "--state", self.bench.scratch / "nowhere").code, 1)
+        self.assertEqual(len(self.bench.owned()), 8)
+
+    def test_twice(self):
+        """set-aside: there is nothing left to set aside a second time"""
+        self.live([0])
+        self.damage()
+        self.assertEqual(self.journal("set-aside").code, 0)
+        again = self.journal("set-aside")
+        self.assertEqual(again.code, 1, again.text)
+
+
+if __name__ == "__main__":
+    tap.main()
