@@ -86,6 +86,9 @@ int dispatch(const datum::program::Arguments& arguments) {
 int main(int argc, char** argv) {
   if (!hold_standard_streams()) return 1;
   drop_dangerous_variables();
+  // Lists are long: a call for each 4 KiB of them is too many. A terminal keeps its lines.
+  constexpr std::size_t kOutputBuffer = 64 * 1024;
+  if (::isatty(STDOUT_FILENO) != 1) std::setvbuf(stdout, nullptr, _IOFBF, kOutputBuffer);
   forbid_core_dumps();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {

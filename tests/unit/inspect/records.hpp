@@ -90,6 +90,7 @@ class Records final : public journal::Reader {
   [[nodiscard]] Result<std::optional<Bytes>> read_projection(std::string_view) override {
     return checkpoint;
   }
+  [[nodiscard]] Result<journal::Usage> read_usage() override { return journal::Usage{}; }
   Id128 store_id() const override { return {}; }
   std::uint32_t level() const override { return 1; }
 
