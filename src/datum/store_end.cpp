@@ -27,17 +27,6 @@ history::ArchiveLimits archive_limits(const config::Configuration& configuration
   return {configuration.archive_above_bytes.value, configuration.archive_after_ns.value};
 }
 
-Status close_store(Session& session, engine::Store& store) {
-  Status result = fail(ErrorCode::internal, "the journal was not closed");
-  DATUM_TRY(store.history->execute(core::CloseStore{"the command ended"}));
-  store.history->close([&result, &session](Status closed) {
-    result = std::move(closed);
-    session.loop->stop();
-  });
-  session.loop->run();
-  return result;
-}
-
 Status end_store(Session& session, engine::Store& store,
                  const config::Configuration& configuration) {
   bool pays = false;

@@ -7,11 +7,8 @@
 
 namespace datum::program {
 
-// Appends `storeClosed` and closes the journal in order.
-[[nodiscard]] Status close_store(Session& session, engine::Store& store);
-
-// The same after a pass, with what is due of the archive before and a compaction after it where it
-// pays, bounded in time. What cannot be done of these two is told on standard error and is no
+// close_store after a pass, with what is due of the archive before and a compaction after it where
+// it pays, bounded in time. What cannot be done of these two is told on standard error and is no
 // failure of the pass: nothing is lost by it, and the next pass tries again.
 [[nodiscard]] Status end_store(Session& session, engine::Store& store,
                                const config::Configuration& configuration);

@@ -21,7 +21,7 @@ namespace {
 Result<engine::UpkeepReport> archive(Session& session, const Arguments& arguments,
                                      const config::Configuration& configuration) {
   auto store = engine::open_bound_store(*session.loop, *session.files, session.state_folder,
-                                        program_version());
+                                        program_version(), trusted_uid());
   if (!store) return fail(with_remedy(std::move(store).error(), session.state_folder));
   engine::UpkeepRequest request;
   request.limits = archive_limits(configuration);

@@ -116,8 +116,9 @@ Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& 
 }
 
 Result<Store> open_bound_store(loop::Loop& loop, os::Files& files, const std::string& folder,
-                               const std::string& version) {
-  DATUM_TRY(check_folder(files, folder));
+                               const std::string& version, std::uint32_t trusted_uid) {
+  DATUM_TRY(check_not_imported(files, folder));
+  DATUM_TRY(config::check_way(files, folder, trusted_uid));
   Store store;
   store.folder = folder;
   DATUM_ASSIGN(store.history, history::open_existing(loop, folder));

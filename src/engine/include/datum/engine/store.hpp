@@ -51,7 +51,8 @@ struct StoreBinding {
 // A store that is there, bound to whatever it is bound to: for work on the store itself. `conflict`
 // while a dead pass in it has not been recovered. `not_found`: there is none, and none is made.
 [[nodiscard]] Result<Store> open_bound_store(loop::Loop& loop, os::Files& files,
-                                             const std::string& folder, const std::string& version);
+                                             const std::string& folder, const std::string& version,
+                                             std::uint32_t trusted_uid);
 
 // The same over a history that is already open: for a store whose journal lies elsewhere than in
 // `folder` (the simulation). The folder must exist.
