@@ -44,7 +44,10 @@ class Decoder {
   template <class T, class At>
   void field(std::string_view name, T& value, At at) {
     if constexpr (IsOptional<T>) {
-      if (at(Do<Access::has>{}, at_)) field(name, value.emplace(), at);
+      if (at(Do<Access::has>{}, at_))
+        field(name, value.emplace(), at);
+      else
+        value.reset();
     } else if constexpr (IsStruct<T>) {
       structure(at(Do<Access::get>{}, at_), value);
     } else if constexpr (IsList<T>) {
@@ -54,6 +57,7 @@ class Decoder {
       value.resize(list.size());
       for (unsigned i = 0; i < list.size(); ++i) element(name, list[i], value[i]);
     } else if constexpr (IsMap<T>) {
+      value.clear();
       const auto list = at(Do<Access::get>{}, at_);
       if (!problem_.take(name, list.size())) return;
       for (const auto entry : list) add_entry(name, entry, value);
@@ -97,7 +101,9 @@ class Decoder {
     } else if constexpr (IsFixed<T>) {
       if (stored.size() == T::kSize)
         std::copy(stored.begin(), stored.end(), value.bytes.begin());
-      else if (stored.size() != 0)
+      else if (stored.size() == 0)
+        value = T{};
+      else
         problem_.note(name, "an id or digest of another length");
     } else if constexpr (IsTime<T>) {
       value.ns = stored;
@@ -126,18 +132,24 @@ class Decoder {
   Problem& problem_;
 };
 
-// Reads a whole struct of a message of so many words into a T. `corrupt`, naming the field, unless
-// all of it fits.
+// Reads a whole struct of a message of so many words into `value`, of which nothing is left but the
+// memory it has. `corrupt`, naming the field, unless all of it fits; then `value` is worthless.
 template <class T, class Reader>
-[[nodiscard]] Result<T> decode_fields(Reader at, std::size_t words, std::string_view what) {
+[[nodiscard]] Status decode_fields_into(Reader at, std::size_t words, std::string_view what,
+                                        T& value) {
   Problem problem;
   problem.elements_left = words;
-  T value;
   Decoder<Reader> decoder(at, problem);
   Fields<T>::visit(decoder, value);
   if (problem.any())
     return fail(ErrorCode::corrupt, std::string(what) + ": " + std::string(problem.field) + ": " +
                                         std::string(problem.what));
+  return {};
+}
+template <class T, class Reader>
+[[nodiscard]] Result<T> decode_fields(Reader at, std::size_t words, std::string_view what) {
+  T value;
+  DATUM_TRY(decode_fields_into(at, words, what, value));
   return value;
 }
 

@@ -101,6 +101,23 @@ TEST_CASE("codec: encoding into used memory leaves nothing of the former content
   CHECK(out == codec::encode_event(core::StoreClosed{"stop"}));
 }
 
+TEST_CASE(
+    "codec: decoding into a used event leaves nothing of the former one, in either direction") {
+  for (const auto& example : test::event_examples()) {
+    INFO(example.name);
+    const auto empty =
+        std::visit([]<class T>(const T&) { return core::Event(T{}); }, example.event);
+    const auto full_bytes = codec::encode_event(example.event);
+    const auto empty_bytes = codec::encode_event(empty);
+    core::Event used;
+    REQUIRE(codec::decode_event_into(example.kind, full_bytes, used));
+    REQUIRE(codec::decode_event_into(example.kind, empty_bytes, used));
+    CHECK(test::dump(used) == test::dump(empty));
+    REQUIRE(codec::decode_event_into(example.kind, full_bytes, used));
+    CHECK(test::dump(used) == test::dump(example.event));
+  }
+}
+
 TEST_CASE("codec: a payload at an odd address reads like one at an even address") {
   for (const auto& example : test::event_examples()) {
     const Askew askew(codec::encode_event(example.event));

@@ -29,5 +29,8 @@ void encode_event_into(const core::Event& event, Bytes& out);
 //            length
 // Any thread.
 [[nodiscard]] Result<core::Event> decode_event(std::uint16_t kind, ByteView payload);
+// The same; where `out` holds an event of that kind, its memory is used again, so a loop over many
+// events allocates little. After an error `out` is worthless.
+[[nodiscard]] Status decode_event_into(std::uint16_t kind, ByteView payload, core::Event& out);
 
 }  // namespace datum::codec
