@@ -123,6 +123,18 @@ struct ResourceObserved {
   observation @8 :Data;
   content @9 :Data;
   traces @10 :Value.Traces;  # null: not recorded, or nothing lies there
+  detail @11 :Text;  # of the obstacle, or what a correction brings with it
+  missingParent @12 :Text;
+  notDeclared @13 :List(UndeclaredEntry);  # of a purged directory, as many as fit
+  notDeclaredMore @14 :UInt32;  # and how many did not
+}
+
+struct UndeclaredEntry {
+  name @0 :Text;
+  found @1 :Value.Found;
+  removable @2 :Bool;
+  drift @3 :Bool;
+  reason @4 :Text;
 }
 
 struct ObservationSummarized {

@@ -17,6 +17,13 @@ DATUM_STRUCT(core::PassStarted) {
   DATUM_FIELD(allowed_removals, AllowedRemovals);
   DATUM_FIELD(version, Version);
 }
+DATUM_STRUCT(core::UndeclaredEntry) {
+  DATUM_FIELD(name, Name);
+  DATUM_FIELD(found, Found);
+  DATUM_FIELD(removable, Removable);
+  DATUM_FIELD(is_drift, Drift);
+  DATUM_FIELD(reason, Reason);
+}
 DATUM_STRUCT(core::ResourceObserved) {
   DATUM_FIELD(pass, Pass);
   DATUM_FIELD(reference, Reference);
@@ -29,6 +36,10 @@ DATUM_STRUCT(core::ResourceObserved) {
   DATUM_FIELD(observation, Observation);
   DATUM_FIELD(content, Content);
   DATUM_FIELD(traces, Traces);
+  DATUM_FIELD(detail, Detail);
+  DATUM_FIELD(missing_parent, MissingParent);
+  DATUM_FIELD(not_declared, NotDeclared);
+  DATUM_FIELD(not_declared_more, NotDeclaredMore);
 }
 DATUM_STRUCT(core::ObservationSummarized) {
   DATUM_FIELD(pass, Pass);

@@ -22,6 +22,8 @@ inline constexpr std::size_t kMaxMessage = 2048;
 inline constexpr std::size_t kMaxOutput = 17 * 1024;
 // Direct causes listed for one blocked action; the text names the first chain.
 inline constexpr std::size_t kMaxBlockedBy = 64;
+// Entries of a purged directory in one record, which has room for the drifts beside them.
+inline constexpr std::size_t kMaxUndeclaredBytes = 16 * 1024;
 // Ordinals in one record: 4 bytes each.
 inline constexpr std::size_t kMaxOrdinals = 8192;
 

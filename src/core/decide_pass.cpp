@@ -23,6 +23,18 @@ Result<Events> Decider::operator()(const StartPass& command) const {
   return Events{command.started};
 }
 
+static void add_undeclared(const Observation& observation, ResourceObserved& event) {
+  std::size_t bytes = 0;
+  for (const auto& entry : observation.purge) {
+    bytes += kElementOverhead + entry.name.size() + std::min(entry.reason.size(), kMaxMessage);
+    if (bytes > kMaxUndeclaredBytes)
+      ++event.not_declared_more;
+    else
+      event.not_declared.push_back(
+          {entry.name, entry.found, entry.removable, entry.is_drift, bounded(entry.reason)});
+  }
+}
+
 static ResourceObserved observed_event(PassId pass, const Observation& observation) {
   ResourceObserved event;
   event.pass = pass;
@@ -33,6 +45,9 @@ static ResourceObserved observed_event(PassId pass, const Observation& observati
   event.drifts = observation.drifts;
   event.reason = bounded(observation.reason);
   event.obstacle = observation.obstacle;
+  event.detail = bounded(observation.obstacle_detail);
+  event.missing_parent = observation.missing_parent;
+  add_undeclared(observation, event);
   event.observation = observation.digest;
   event.content = observation.content;
   event.traces = observation.traces;

@@ -13,6 +13,14 @@ core::Observation observation_of(const core::ResourceObserved& event) {
   seen.drifts = event.drifts;
   seen.reason = event.reason;
   seen.obstacle = event.obstacle;
+  seen.obstacle_detail = event.detail;
+  seen.missing_parent = event.missing_parent;
+  for (const auto& entry : event.not_declared)
+    seen.purge.push_back(
+        {entry.name, entry.found, {}, entry.removable, entry.is_drift, entry.reason});
+  if (event.not_declared_more != 0)
+    seen.reason += (seen.reason.empty() ? "" : "; ") + std::to_string(event.not_declared_more) +
+                   " more entries that are not declared are not recorded";
   seen.content = event.content;
   seen.digest = event.observation;
   return seen;

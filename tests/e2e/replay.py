@@ -19,13 +19,19 @@ def mixed():
             fleet.directory("d", "/d", mode="0750"), fleet.file("in", "/d/in", "x\n"),
             fleet.file("way", "/file/below", "x\n"), fleet.symlink("link", "/link", "new"),
             fleet.with_keys(fleet.file("seen", "/seen", "only observed\n"), policy="observe"),
-            fleet.with_keys(fleet.file("needs", "/needs", "x\n"), requires=["File[seen]"])]
+            fleet.with_keys(fleet.file("needs", "/needs", "x\n"), requires=["File[seen]"]),
+            fleet.file("linked", "/linked", "x\n"), fleet.directory("purged", "/purged", purge=True)]
 
 
 def prepare(bench):
     (bench.root / "other").write_text("found\n")
     (bench.root / "file").write_text("no folder\n")
     (bench.root / "link").symlink_to("elsewhere")
+    (bench.root / "linked").write_text("y\n")
+    (bench.root / "linked-too").hardlink_to(bench.root / "linked")
+    (bench.root / "purged" / "full").mkdir(parents=True)
+    for name in ("purged/one", "purged/two", "purged/full/three"):
+        (bench.root / name).write_text("nobody declared it\n")
     bench.declare(*mixed())
 
 
@@ -51,6 +57,9 @@ class Replay(unittest.TestCase):
             seen = self.twin.observe(*flags)
             self.assertEqual(seen.code, 2)
             self.assertEqual(self.replay("drift", "--as", "observe", *flags), seen.out)
+            without_ids = lambda text: [fleet.strip_ids(json.loads(line)) for line in text.splitlines()]
+            self.assertEqual(without_ids(self.replay("drift", "--as", "observe", "--json", *flags)),
+                             without_ids(self.twin.observe("--json", *flags).out))
         # Later passes change nothing of it.
         before = self.replay("drift", "--as", "observe", "--all")
         place = str([event["seq"] for event in self.bench.events("--kind", "passFinished")][-1])

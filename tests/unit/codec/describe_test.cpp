@@ -81,7 +81,8 @@ TEST_CASE("codec: an observation is told with references, targets and words, dri
   CHECK(line_of(event) ==
         "pass=7 reference='File[motd]' target='/etc/motd' condition='drifted' found='file' "
         "drifts=1[ { field='mode' desired='0644' observed='0600' } ] reason='' obstacle='none' "
-        "observation=abab content=none ");
+        "observation=abab content=none detail='' missingParent='' notDeclared=0[ ] "
+        "notDeclaredMore=0 ");
 }
 
 TEST_CASE("codec: times, durations, errno, flags and actors are told apart from numbers") {

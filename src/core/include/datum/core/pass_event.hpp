@@ -24,6 +24,15 @@ struct PassStarted {
   std::string version;
   bool operator==(const PassStarted&) const = default;
 };
+// An entry of a purged directory that no resource declares, as it was seen.
+struct UndeclaredEntry {
+  std::string name;
+  Found found = Found::absent;
+  bool removable = true;
+  bool is_drift = true;
+  std::string reason;
+  bool operator==(const UndeclaredEntry&) const = default;
+};
 struct ResourceObserved {
   PassId pass = 0;
   model::Reference reference;
@@ -36,6 +45,10 @@ struct ResourceObserved {
   Digest observation;
   Digest content;
   std::optional<Traces> traces;  // none from before they were recorded, or where nothing lies there
+  std::string detail;            // of the obstacle, or what a correction brings with it
+  std::string missing_parent;
+  std::vector<UndeclaredEntry> not_declared;  // as many as a record holds
+  std::uint32_t not_declared_more = 0;        // and how many it does not
   bool operator==(const ResourceObserved&) const = default;
 };
 struct ObservationSummarized {
