@@ -97,7 +97,7 @@ class Decoder {
   template <class Stored, class T>
   void leaf(std::string_view name, Stored stored, T& value) {
     if constexpr (IsText<T>) {
-      value.assign(stored.begin(), stored.size());
+      value = T(std::string_view(stored.begin(), stored.size()));
     } else if constexpr (IsFixed<T>) {
       if (stored.size() == T::kSize)
         std::copy(stored.begin(), stored.end(), value.bytes.begin());

@@ -12,6 +12,9 @@
 
 namespace datum::codec {
 
+[[nodiscard]] inline capnp::Text::Reader stored_text(const SharedText& text) {
+  return {text.c_str(), text.size()};
+}
 [[nodiscard]] inline capnp::Text::Reader stored_text(const std::string& text) {
   return {text.c_str(), text.size()};
 }

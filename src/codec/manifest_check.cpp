@@ -1,7 +1,6 @@
 #include "manifest_check.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "datum/model/content_hash.hpp"
 #include "datum/model/reserved.hpp"
@@ -175,16 +174,16 @@ Status check_target(const model::Target& target) {
   return as_corrupt(model::check_target(target));
 }
 
-Status check_graph(const model::Manifest& manifest) {
-  // By pointer: the targets stay where they are while this runs.
-  const auto hash = [](const model::Target* each) { return model::TargetHash{}(*each); };
-  const auto equal = [](const model::Target* a, const model::Target* b) { return *a == *b; };
-  std::unordered_set<const model::Target*, decltype(hash), decltype(equal)> targets(
-      manifest.resources.size(), hash, equal);
-  for (const auto& resource : manifest.resources)
-    if (!targets.insert(&resource->target).second)
-      return wrong(resource->target.text() + " is the target of two resources");
+static bool has_references(const model::Manifest& manifest) {
+  return std::any_of(manifest.resources.begin(), manifest.resources.end(), [](const auto& each) {
+    return !each->requirements.empty() || !each->restart_on.empty() || !each->reload_on.empty();
+  });
+}
 
+Status check_graph(const model::Manifest& manifest) {
+  if (const auto* repeated = model::TargetTable(manifest).repeated(); repeated != nullptr)
+    return wrong(repeated->target.text() + " is the target of two resources");
+  if (!has_references(manifest)) return {};
   DATUM_ASSIGN(auto graph, read_graph(manifest));
   std::vector<std::uint32_t> ready;
   for (std::uint32_t i = 0; i < graph.waits_for.size(); ++i)

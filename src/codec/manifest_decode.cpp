@@ -163,7 +163,7 @@ class ManifestDecoder {
     return {};
   }
 
-  std::vector<std::string> names_;
+  std::vector<SharedText> names_;
   std::size_t origin_bytes_ = 0;
   std::size_t elements_left_;
 };

@@ -16,7 +16,7 @@
 namespace datum::codec {
 
 template <class T>
-concept IsText = std::same_as<T, std::string>;
+concept IsText = std::same_as<T, std::string> || std::same_as<T, SharedText>;
 // Fixed bytes: an id or a digest.
 template <class T>
 concept IsFixed = std::same_as<T, Digest> || std::same_as<T, Id128>;

@@ -11,7 +11,7 @@ namespace {
 
 using ByReference = std::map<model::Reference, const Observation*>;
 
-ByReference index_observations(const std::vector<Observation>& observations) {
+ByReference index_observations(std::span<const Observation> observations) {
   ByReference index;
   for (const auto& observation : observations) index.emplace(observation.reference, &observation);
   return index;
@@ -20,9 +20,13 @@ ByReference index_observations(const std::vector<Observation>& observations) {
 class OwnershipRecorder {
  public:
   OwnershipRecorder(const State& state, const RecordOwnership& command)
-      : state_(state), command_(command), observed_(index_observations(command.observations)) {}
+      : state_(state), command_(command) {}
 
   Events run() {
+    const auto adopts = [](const Action& action) { return action.kind == ActionKind::adopt; };
+    const auto& actions = command_.plan->actions;
+    if (std::any_of(actions.begin(), actions.end(), adopts))
+      observed_ = index_observations(command_.observations);
     for (const auto& action : command_.plan->actions) {
       if (action.observe_only || !action.refusal.empty()) continue;
       if (action.kind == ActionKind::adopt) adopt(action);

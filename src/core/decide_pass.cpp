@@ -54,14 +54,12 @@ static ResourceObserved observed_event(PassId pass, const Observation& observati
   return event;
 }
 
-static void append_forgotten(const State& state, const std::set<model::Target>& seen,
+static void append_forgotten(const State& state, const std::vector<const ResourceState*>& seen,
                              Events& events) {
   std::vector<model::Target> gone;
   for (const auto& [target, resource] : state.resources)
-    if (!seen.contains(target)) gone.push_back(target);
-  const auto name_of = [](const model::Target& target) -> const std::string& {
-    return target.name;
-  };
+    if (!std::binary_search(seen.begin(), seen.end(), &resource)) gone.push_back(target);
+  const auto name_of = [](const model::Target& target) -> const SharedText& { return target.name; };
   split_by_size(gone, name_of, [&](std::size_t begin, std::size_t end) {
     ResourcesForgotten event;
     event.pass = state.pass->id;
@@ -71,26 +69,57 @@ static void append_forgotten(const State& state, const std::set<model::Target>& 
   });
 }
 
+namespace {
+// The observations of a pass against what the state knows: what is new of them, and which known
+// resources they name.
+struct Compared {
+  std::vector<const Observation*> changed;
+  std::vector<const ResourceState*> known;  // sorted
+};
+}  // namespace
+
+static tl::unexpected<Error> observed_twice(const model::Target& target) {
+  return fail(ErrorCode::conflict, target.text() + " was observed twice");
+}
+
+static Result<Compared> compare_observations(const State& state,
+                                             std::span<const Observation> observations) {
+  Compared compared;
+  std::set<model::Target> fresh;
+  compared.known.reserve(observations.size());
+  auto next = state.resources.begin();  // names often have the order of their targets
+  for (const auto& seen : observations) {
+    const bool is_next = next != state.resources.end() && next->first == seen.target;
+    const auto known = is_next ? next : state.resources.find(seen.target);
+    if (known != state.resources.end()) next = std::next(known);
+    if (known == state.resources.end()) {
+      if (!fresh.insert(seen.target).second) return observed_twice(seen.target);
+    } else {
+      compared.known.push_back(&known->second);
+      if (known->second.observation == seen.digest) continue;
+    }
+    compared.changed.push_back(&seen);
+  }
+  std::sort(compared.known.begin(), compared.known.end());
+  const auto twice = std::adjacent_find(compared.known.begin(), compared.known.end());
+  if (twice != compared.known.end())
+    return fail(ErrorCode::conflict, (*twice)->reference.text() + " was observed twice");
+  return compared;
+}
+
 Result<Events> Decider::operator()(const RecordObservations& command) const {
   DATUM_TRY(need_pass());
-  std::vector<const Observation*> sorted;
-  std::set<model::Target> seen;
-  sorted.reserve(command.observations.size());
-  for (const auto& observation : command.observations) {
-    sorted.push_back(&observation);
-    if (!seen.insert(observation.target).second)
-      return fail(ErrorCode::conflict, observation.target.text() + " was observed twice");
-  }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Observation* a, const Observation* b) { return a->reference < b->reference; });
+  DATUM_ASSIGN(auto compared, compare_observations(state_, command.observations));
+  const auto before = [](const Observation* a, const Observation* b) {
+    return a->reference < b->reference;
+  };
+  if (!std::is_sorted(compared.changed.begin(), compared.changed.end(), before))
+    std::sort(compared.changed.begin(), compared.changed.end(), before);
   Events events;
-  if (!command.partial) append_forgotten(state_, seen, events);
-  for (const auto* observation : sorted) {
-    const auto known = state_.resources.find(observation->target);
-    if (known != state_.resources.end() && known->second.observation == observation->digest)
-      continue;
+  if (!command.partial && compared.known.size() != state_.resources.size())
+    append_forgotten(state_, compared.known, events);
+  for (const auto* observation : compared.changed)
     events.push_back(observed_event(state_.pass->id, *observation));
-  }
   return events;
 }
 

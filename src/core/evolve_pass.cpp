@@ -4,14 +4,22 @@
 
 namespace datum::core {
 
+// Only actions of the pass before this one are marked blocked, and a pass that finished counted
+// them: walking all resources for nothing would cost more than the rest of a fold.
+static bool may_have_blocked(const State& state) {
+  return state.pass || state.interrupted || !state.last_pass ||
+         state.last_pass->finished.blocked != 0;
+}
+
 void Evolver::operator()(const PassStarted& event) const {
+  if (may_have_blocked(state_))
+    for (auto& [target, resource] : state_.resources) resource.blocked = false;
   PassState pass;
   pass.id = place_.seq;
   pass.started = event;
   pass.started_mono = place_.mono;
   pass.boot = place_.boot;
   state_.pass = std::move(pass);
-  for (auto& [target, resource] : state_.resources) resource.blocked = false;
   // A local declaration is accepted by enforcing it: a newer one is another chance, as for a mesh.
   if (event.mode.mode != Mode::enforce || event.declaration.manifest == state_.suspected_in) return;
   state_.suspects.clear();

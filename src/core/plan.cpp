@@ -26,14 +26,6 @@ std::vector<Subject> make_subjects(const model::Manifest& manifest) {
   return subjects;
 }
 
-void remember_ancestors(Planning& planning, const model::Resource& resource) {
-  if (resource.target.family != model::TargetFamily::path) return;
-  for_each_ancestor(resource.target.name, [&](std::string_view path) {
-    planning.above_any.insert(path);
-    if (!resource.absent()) planning.above_present.insert(path);
-  });
-}
-
 }  // namespace
 
 std::string_view parent_of(std::string_view path) {
@@ -63,20 +55,60 @@ Planning::Planning(const PlanInput& plan_input)
       state(*plan_input.state),
       observe_list(input.observe_list.begin(), input.observe_list.end()) {
   subjects = make_subjects(*input.manifest);
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    auto& subject = subjects[i];
+  auto next_owned = state.owned.begin();  // names often have the order of their targets
+  for (auto& subject : subjects) {
     const auto& resource = *subject.resource;
-    declared.emplace(resource.target, i);
-    remember_ancestors(*this, resource);
-    const auto owned = state.owned.find(resource.target);
-    if (owned != state.owned.end()) subject.owned = &owned->second;
+    const bool is_next = next_owned != state.owned.end() && next_owned->first == resource.target;
+    const auto owned = is_next ? next_owned : state.owned.find(resource.target);
+    if (owned != state.owned.end()) {
+      subject.owned = &owned->second;
+      next_owned = std::next(owned);
+    }
     subject.observe_only = resource.observe_only || observe_list.contains(resource.reference) ||
                            state.kept.contains(resource.target);
   }
+  std::size_t next = 0;  // observations usually come in the order of the subjects
   for (const auto& observation : input.observations) {
-    const auto index = index_of(observation.reference);
-    if (index < subjects.size()) subjects[index].observation = &observation;
+    const bool is_next =
+        next < subjects.size() && subjects[next].resource->reference == observation.reference;
+    const auto index = is_next ? next : index_of(observation.reference);
+    if (index >= subjects.size()) continue;
+    subjects[index].observation = &observation;
+    next = index + 1;
   }
+}
+
+// With a path stand all of its ancestors: the first that is known ends the way up.
+static void add_ancestors(std::unordered_set<std::string_view>& paths, std::string_view path) {
+  bool known = false;
+  for_each_ancestor(path,
+                    [&](std::string_view above) { known = known || !paths.insert(above).second; });
+}
+
+const Planning::Places& Planning::places() const {
+  if (places_) return *places_;
+  auto& made = places_.emplace();
+  made.declared.reserve(subjects.size());
+  for (const auto& subject : subjects) {
+    const auto& target = subject.resource->target;
+    made.declared.insert(target);
+    if (target.family != model::TargetFamily::path) continue;
+    add_ancestors(made.above_any, target.name);
+    if (!subject.resource->absent()) add_ancestors(made.above_present, target.name);
+  }
+  return made;
+}
+
+bool Planning::is_declared(const model::Target& target) const {
+  return places().declared.contains(target);
+}
+
+bool Planning::is_above_any(std::string_view path) const {
+  return places().above_any.contains(path);
+}
+
+bool Planning::is_above_present(std::string_view path) const {
+  return places().above_present.contains(path);
 }
 
 std::size_t Planning::index_of(const model::Reference& reference) const {

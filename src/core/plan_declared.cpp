@@ -199,10 +199,10 @@ void draft_purges(Planning& planning, bool observe_only) {
       continue;
     for (const auto& entry : observation->purge) {
       if (!entry.is_drift) continue;
-      auto path = subject.resource->target.name;
+      auto path = subject.resource->target.name.str();
       if (path.back() != '/') path.push_back('/');
       model::Target target{model::TargetFamily::path, path + entry.name};
-      if (planning.declared.contains(target) || planning.above_any.contains(target.name) ||
+      if (planning.is_declared(target) || planning.is_above_any(target.name) ||
           planning.by_target.contains(target))
         continue;
       subject.purging.push_back(

@@ -25,7 +25,7 @@ std::string reason_to_release(const Planning& planning, const LeavingObservation
     return "protected: it is never removed";
   const auto change = describe_change(owned.left, seen.found, seen.identity, seen.content);
   if (!change.empty()) return "changed since Datum made it (" + change + "): it stays";
-  const bool above = planning.above_present.contains(seen.target.name);
+  const bool above = planning.is_above_present(seen.target.name);
   if (seen.target.family == TargetFamily::path && above)
     return "declared resources lie below it: it stays";
   return {};
@@ -86,7 +86,7 @@ void draft_leaving(Planning& planning) {
   for (const auto& seen : planning.input.leaving) {
     const auto owned = planning.state.owned.find(seen.target);
     if (seen.found == Found::unseen || owned == planning.state.owned.end() ||
-        planning.declared.contains(seen.target) || planning.by_target.contains(seen.target))
+        planning.is_declared(seen.target) || planning.by_target.contains(seen.target))
       continue;
     const auto node = planning.add(leaving_action(planning, seen, owned->second));
     auto& draft = planning.drafts[node];
@@ -122,8 +122,7 @@ void settle_full_folders(Planning& planning) {
     const bool unmakes_folder =
         action.kind == ActionKind::remove || action.kind == ActionKind::replace;
     if (unmakes_folder && action.found == Found::directory && action.refusal.empty() &&
-        action.target.family == TargetFamily::path &&
-        planning.above_present.contains(action.target.name))
+        action.target.family == TargetFamily::path && planning.is_above_present(action.target.name))
       action.refusal =
           "declared below: resources are declared in this folder; declare them absent "
           "too, or keep it";

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "datum/core/plan.hpp"
@@ -41,17 +42,28 @@ struct Planning {
   [[nodiscard]] std::size_t index_of(const model::Reference& reference) const;
   [[nodiscard]] const Subject* find(const model::Reference& reference) const;
   Node add(Action action);
+  // Whether a resource declares the target; whether one, or one that is declared present, lies
+  // below the path.
+  [[nodiscard]] bool is_declared(const model::Target& target) const;
+  [[nodiscard]] bool is_above_any(std::string_view path) const;
+  [[nodiscard]] bool is_above_present(std::string_view path) const;
 
   const PlanInput& input;
   const State& state;
-  std::set<model::Reference> observe_list;        // a set: an unsorted list must not raise a mode
-  std::vector<Subject> subjects;                  // sorted by reference
-  std::map<model::Target, std::size_t> declared;  // target → subject
-  std::set<std::string_view> above_present;       // ancestors of paths that are declared present
-  std::set<std::string_view> above_any;           // ancestors of paths that are declared at all
+  std::set<model::Reference> observe_list;  // a set: an unsorted list must not raise a mode
+  std::vector<Subject> subjects;            // sorted by reference
   std::vector<Draft> drafts;
-  std::map<model::Target, Node> by_target;
+  std::unordered_map<model::Target, Node, model::TargetHash> by_target;
   Brake brake;
+
+ private:
+  // Made when somebody first asks: a plan without purges and removals never does.
+  struct Places {
+    std::unordered_set<model::Target, model::TargetHash> declared;
+    std::unordered_set<std::string_view> above_present, above_any;  // ancestors of paths
+  };
+  [[nodiscard]] const Places& places() const;
+  mutable std::optional<Places> places_;
 };
 
 // Calls `visit` with each proper ancestor of a path, nearest first, down to "/".

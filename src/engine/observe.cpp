@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 namespace datum::engine {
 
@@ -25,9 +24,11 @@ std::vector<std::size_t> by_target(const model::Manifest& manifest,
                                    const std::vector<std::size_t>& places) {
   std::vector<std::size_t> order(places.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  const auto before = [&](std::size_t a, std::size_t b) {
     return manifest.resources[places[a]]->target < manifest.resources[places[b]]->target;
-  });
+  };
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::sort(order.begin(), order.end(), before);
   return order;
 }
 
@@ -90,12 +91,11 @@ loop::Task<std::vector<core::Observation>> observe_places(loop::Loop& loop, Look
 }
 
 std::vector<LeavingTarget> find_leaving(const core::State& state, const model::Manifest& manifest) {
-  std::set<model::Target> declared;
-  if (!state.owned.empty())
-    for (const auto& resource : manifest.resources) declared.insert(resource->target);
+  if (state.owned.empty()) return {};
+  const model::TargetTable declared(manifest);
   std::vector<LeavingTarget> leaving;
   for (const auto& [target, owned] : state.owned)
-    if (!declared.contains(target)) leaving.push_back({target, owned});
+    if (declared.find(target) == nullptr) leaving.push_back({target, owned});
   return leaving;
 }
 

@@ -263,8 +263,9 @@ loop::Task<Status> Conductor::look_again(Running& running) {
   auto places = unsettled(*running.request.manifest, *running.report.plan, running.phases);
   if (places.empty()) co_return Status{};
   auto looking = observe_places(loop_, running.looking, std::move(places));
+  const auto observations = co_await looking;
   core::RecordObservations record;
-  record.observations = co_await looking;
+  record.observations = observations;
   record.partial = true;
   co_return execute(running, record);
 }

@@ -211,7 +211,7 @@ class Checker {
   }
 
   void check_service() {
-    const auto unit = model::derive_target(resource_).name;
+    const auto unit = model::derive_target(resource_).name.str();
     const auto dot = unit.rfind('.');
     const bool bare_template = dot != std::string::npos && dot > 0 && unit[dot - 1] == '@';
     if (bare_template && resource_.text(Field::state) == "running")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "datum/base/assert.hpp"
 #include "datum/crypto/digest.hpp"
@@ -151,6 +152,30 @@ const Resource* Manifest::find(const Reference& reference) const {
       resources.begin(), resources.end(), reference,
       [](const ResourcePtr& each, const Reference& wanted) { return each->reference < wanted; });
   return at != resources.end() && (*at)->reference == reference ? at->get() : nullptr;
+}
+
+TargetTable::TargetTable(const Manifest& manifest)
+    : resources_(manifest.resources), slots_(std::bit_ceil(2 * resources_.size() + 1)) {
+  for (std::uint32_t i = 0; i < resources_.size(); ++i) {
+    auto& slot = slots_[slot_of(resources_[i]->target)];
+    if (slot == 0)
+      slot = i + 1;
+    else if (repeated_ == nullptr)
+      repeated_ = resources_[i].get();
+  }
+}
+
+// Where the target stands, or the empty slot where it would.
+std::size_t TargetTable::slot_of(const Target& target) const {
+  const auto mask = slots_.size() - 1;
+  auto at = TargetHash{}(target)&mask;
+  while (slots_[at] != 0 && resources_[slots_[at] - 1]->target != target) at = (at + 1) & mask;
+  return at;
+}
+
+const Resource* TargetTable::find(const Target& target) const {
+  const auto place = slots_[slot_of(target)];
+  return place == 0 ? nullptr : resources_[place - 1].get();
 }
 
 Target derive_target(const Resource& resource) {

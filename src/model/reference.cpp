@@ -59,22 +59,24 @@ std::optional<ResourceType> find_type(std::string_view name) {
 // As the texts compare: the bracket that closes a shorter name takes part in the comparison.
 std::strong_ordering Reference::operator<=>(const Reference& other) const {
   if (type != other.type) return to_string(type) <=> to_string(other.type);
-  const auto common = std::min(name.size(), other.name.size());
-  if (const int order = name.compare(0, common, other.name, 0, common); order != 0)
+  const auto mine = name.view();
+  const auto others = other.name.view();
+  const auto common = std::min(mine.size(), others.size());
+  if (const int order = mine.substr(0, common).compare(others.substr(0, common)); order != 0)
     return order <=> 0;
-  if (name.size() == other.name.size()) return std::strong_ordering::equal;
-  const auto next = [common](const std::string& text) {
+  if (mine.size() == others.size()) return std::strong_ordering::equal;
+  const auto next = [common](std::string_view text) {
     return static_cast<unsigned char>(common < text.size() ? text[common] : ']');
   };
-  if (const auto order = next(name) <=> next(other.name); order != 0) return order;
-  return name.size() <=> other.name.size();
+  if (const auto order = next(mine) <=> next(others); order != 0) return order;
+  return mine.size() <=> others.size();
 }
 
 std::string Reference::text() const {
   const auto type_name = to_string(type);
   std::string text;
   text.reserve(type_name.size() + name.size() + 2);
-  text.append(type_name).append(1, '[').append(name).append(1, ']');
+  text.append(type_name).append(1, '[').append(name.view()).append(1, ']');
   return text;
 }
 
@@ -89,7 +91,7 @@ std::optional<Reference> find_reference(std::string_view text) {
   const auto type = find_type(text.substr(0, open));
   const auto name = text.substr(open + 1, text.size() - open - 2);
   if (!type || !is_document_name(name)) return std::nullopt;
-  return Reference{*type, std::string(name)};
+  return Reference{*type, name};
 }
 
 std::string_view to_string(TargetFamily family) {
@@ -105,8 +107,8 @@ TargetFamily family_of(ResourceType type) {
 }
 
 std::string Target::text() const {
-  if (family == TargetFamily::path) return name;
-  return std::string(to_string(family)).append(1, ':').append(name);
+  if (family == TargetFamily::path) return name.str();
+  return std::string(to_string(family)).append(1, ':').append(name.view());
 }
 
 std::string normalise_unit(std::string_view written) {

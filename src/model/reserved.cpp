@@ -151,12 +151,12 @@ Status check_target(const Target& target) {
     case TargetFamily::sysctl:
       return check_sysctl(target.name);
     case TargetFamily::repository:
-      if (!is_document_name(target.name) || target.name.front() == '.')
+      if (!is_document_name(target.name) || target.name.view().front() == '.')
         return fail(ErrorCode::invalid_argument,
                     "a repository's id has letters, digits and . - _ + @ : and no dot in front");
       return {};
     case TargetFamily::unit:
-      if (target.name.find_first_of("/ \t*?[]") != Names::npos)
+      if (target.name.view().find_first_of("/ \t*?[]") != Names::npos)
         return fail(ErrorCode::invalid_argument, "a unit's name has no / space or wildcard");
       return {};
   }

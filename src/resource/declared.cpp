@@ -1,7 +1,8 @@
 // The paths of a manifest, arranged for the questions that concern several resources.
 #include <algorithm>
+#include <mutex>
 #include <numeric>
-#include <set>
+#include <unordered_map>
 
 #include "datum/model/reserved.hpp"
 #include "datum/resource/observer.hpp"
@@ -10,44 +11,85 @@ namespace datum::resource {
 
 namespace {
 
-std::string_view last_component(const std::string& path) {
-  return std::string_view(path).substr(path.rfind('/') + 1);
+std::string_view last_component(const PathTable::Entry& entry) {
+  const auto path = entry.path.view();
+  return path.substr(path.rfind('/') + 1);
 }
 
-void add_ancestors(std::set<std::string>& paths, std::string_view path) {
+using Paths = std::unordered_map<SharedText, bool>;  // path → it is a target
+
+// With a path all its ancestors stand there, so the first known one ends the way up.
+void add_ancestors(Paths& paths, std::string_view path) {
   for (auto slash = path.rfind('/'); slash != std::string_view::npos && slash > 0;
        slash = path.rfind('/')) {
     path = path.substr(0, slash);
-    if (!paths.insert(std::string(path)).second) return;
+    if (!paths.emplace(path, false).second) return;
   }
+}
+
+void add_target(Paths& paths, const SharedText& path) {
+  const auto [at, fresh] = paths.emplace(path, true);
+  at->second = true;
+  if (fresh) add_ancestors(paths, path);
 }
 
 }  // namespace
 
+bool PathTable::contains(std::string_view path) const {
+  const auto at = std::lower_bound(
+      entries.begin(), entries.end(), path,
+      [](const Entry& entry, std::string_view p) { return entry.path.view() < p; });
+  return at != entries.end() && at->path == path;
+}
+
+PathTable make_path_table(const model::Manifest& manifest) {
+  Paths paths;
+  for (const auto& resource : manifest.resources) {
+    if (resource->target.family == model::TargetFamily::path)
+      add_target(paths, resource->target.name);
+    for (const auto& path : model::provider_paths(*resource)) add_target(paths, path);
+  }
+  PathTable table;
+  table.entries.reserve(paths.size());
+  for (const auto& [path, is_target] : paths) table.entries.push_back({path, is_target});
+  std::sort(table.entries.begin(), table.entries.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  table.by_name.resize(table.entries.size());
+  std::iota(table.by_name.begin(), table.by_name.end(), 0U);
+  std::sort(table.by_name.begin(), table.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(last_component(table.entries[a]), a) <
+           std::pair(last_component(table.entries[b]), b);
+  });
+  return table;
+}
+
+struct Declared::Lazy {
+  std::once_flag once;
+  PathTable paths;
+};
+
+Declared::Declared(model::ManifestPtr the_manifest,
+                   const std::map<model::Target, core::Owned>& owned)
+    : manifest(std::move(the_manifest)), lazy_(std::make_shared<Lazy>()) {
+  owned_.reserve(owned.size());
+  for (const auto& [target, what] : owned) owned_.emplace_back(target, what.left);
+}
+
+const PathTable& Declared::paths() const {
+  std::call_once(lazy_->once, [this] { lazy_->paths = make_path_table(*manifest); });
+  return lazy_->paths;
+}
+
+const core::Left* Declared::find_owned(const model::Target& target) const {
+  const auto at =
+      std::lower_bound(owned_.begin(), owned_.end(), target,
+                       [](const auto& entry, const model::Target& t) { return entry.first < t; });
+  return at != owned_.end() && at->first == target ? &at->second : nullptr;
+}
+
 Declared make_declared(model::ManifestPtr manifest,
                        const std::map<model::Target, core::Owned>& owned) {
-  Declared declared;
-  std::set<std::string> targets;
-  for (const auto& resource : manifest->resources) {
-    if (resource->target.family == model::TargetFamily::path) targets.insert(resource->target.name);
-    for (auto& path : model::provider_paths(*resource)) targets.insert(std::move(path));
-  }
-  std::set<std::string> ancestors;
-  for (const auto& path : targets) add_ancestors(ancestors, path);
-  std::set_union(targets.begin(), targets.end(), ancestors.begin(), ancestors.end(),
-                 std::back_inserter(declared.paths));
-  declared.is_target.reserve(declared.paths.size());
-  for (const auto& path : declared.paths) declared.is_target.push_back(targets.contains(path));
-  declared.by_name.resize(declared.paths.size());
-  std::iota(declared.by_name.begin(), declared.by_name.end(), 0U);
-  std::sort(declared.by_name.begin(), declared.by_name.end(),
-            [&](std::uint32_t a, std::uint32_t b) {
-              return std::pair(last_component(declared.paths[a]), a) <
-                     std::pair(last_component(declared.paths[b]), b);
-            });
-  for (const auto& [target, what] : owned) declared.owned.emplace(target, what.left);
-  declared.manifest = std::move(manifest);
-  return declared;
+  return {std::move(manifest), owned};
 }
 
 }  // namespace datum::resource

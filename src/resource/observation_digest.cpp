@@ -4,6 +4,7 @@
 #include "observation_digest.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "datum/crypto/digest.hpp"
 
@@ -11,26 +12,43 @@ namespace datum::resource {
 
 namespace {
 
+// Gathers small pieces: a call of the hash for each would cost more than the hashing.
 class Writer {
  public:
   void number(std::uint64_t value) {
     std::byte bytes[8];
     store_le(bytes, value);
-    sha_.update(bytes);
+    raw(bytes);
   }
   void text(std::string_view value) {
     number(value.size());
-    sha_.update(as_bytes(value));
+    raw(as_bytes(value));
   }
-  void digest(const Digest& value) { sha_.update(value.view()); }
+  void digest(const Digest& value) { raw(value.view()); }
   template <class Enumeration>
   void word(Enumeration value) {
     number(static_cast<std::uint64_t>(value));
   }
-  [[nodiscard]] Digest finish() { return sha_.finish(); }
+  [[nodiscard]] Digest finish() {
+    flush();
+    return sha_.finish();
+  }
 
  private:
+  void raw(ByteView bytes) {
+    if (bytes.size() > gathered_.size() - size_) flush();
+    if (bytes.size() > gathered_.size()) return sha_.update(bytes);
+    std::copy(bytes.begin(), bytes.end(), gathered_.begin() + static_cast<std::ptrdiff_t>(size_));
+    size_ += bytes.size();
+  }
+  void flush() {
+    if (size_ != 0) sha_.update(ByteView(gathered_).first(size_));
+    size_ = 0;
+  }
+
   crypto::Sha256 sha_;
+  std::array<std::byte, 1024> gathered_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace
@@ -73,8 +91,9 @@ Digest digest_observations(std::span<const core::Observation> observations) {
   std::vector<const core::Observation*> order;
   order.reserve(observations.size());
   for (const auto& seen : observations) order.push_back(&seen);
-  std::sort(order.begin(), order.end(),
-            [](const auto* a, const auto* b) { return a->reference < b->reference; });
+  const auto before = [](const auto* a, const auto* b) { return a->reference < b->reference; };
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::sort(order.begin(), order.end(), before);
   Writer out;
   for (const auto* seen : order) out.digest(seen->digest);
   return out.finish();

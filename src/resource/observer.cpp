@@ -2,7 +2,7 @@
 #include "datum/resource/observer.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <unordered_map>
 
 #include "file/file_facts.hpp"
 #include "observation_digest.hpp"
@@ -126,39 +126,47 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
 
 namespace {
 
-using Place = std::tuple<std::uint64_t, std::uint64_t, std::string_view, std::size_t>;
+struct Place {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::string_view name;
+  bool operator==(const Place&) const = default;
+};
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const {
+    return std::hash<std::string_view>{}(place.name) * 31 + place.inode;
+  }
+};
 
-bool is_same_place(const Place& a, const Place& b) {
-  return std::get<1>(a) == std::get<1>(b) && std::get<0>(a) == std::get<0>(b) &&
-         std::get<2>(a) == std::get<2>(b);
+Place place_of(const core::Observation& seen) {
+  const auto path = seen.target.name.view();
+  return {seen.folder_device, seen.folder_inode, path.substr(path.rfind('/') + 1)};
 }
 
-std::vector<Place> places_of(const std::vector<core::Observation>& observations) {
-  std::vector<Place> places;
-  places.reserve(observations.size());
-  for (std::size_t i = 0; i < observations.size(); ++i) {
-    const auto& seen = observations[i];
-    if (seen.folder_inode == 0) continue;
-    const std::string_view path = seen.target.name;
-    places.emplace_back(seen.folder_device, seen.folder_inode, path.substr(path.rfind('/') + 1), i);
-  }
-  std::sort(places.begin(), places.end());
-  return places;
+void refuse_shared(core::Observation& seen, const core::Observation& other) {
+  set_unknown(seen, "refused: " + other.reference.text() + " (" + other.target.text() +
+                        ") is the same place; not touched");
+  seen.digest = digest_observation(seen);
 }
 
 }  // namespace
 
 void refuse_shared_places(std::vector<core::Observation>& observations) {
-  const auto places = places_of(observations);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const bool before = i > 0 && is_same_place(places[i], places[i - 1]);
-    const bool after = i + 1 < places.size() && is_same_place(places[i], places[i + 1]);
-    if (!before && !after) continue;
-    auto& seen = observations[std::get<3>(places[i])];
-    const auto& other = observations[std::get<3>(places[after ? i + 1 : i - 1])];
-    set_unknown(seen, "refused: " + other.reference.text() + " (" + other.target.text() +
-                          ") is the same place; not touched");
-    seen.digest = digest_observation(seen);
+  struct First {
+    std::size_t index = 0;
+    bool refused = false;
+  };
+  std::unordered_map<Place, First, PlaceHash> places;
+  places.reserve(observations.size());
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    auto& seen = observations[i];
+    if (seen.folder_inode == 0) continue;
+    const auto [at, fresh] = places.try_emplace(place_of(seen), First{i, false});
+    if (fresh) continue;
+    auto& other = observations[at->second.index];
+    if (!at->second.refused) refuse_shared(other, seen);
+    at->second.refused = true;
+    refuse_shared(seen, other);
   }
 }
 

@@ -127,7 +127,7 @@ Result<Digest> hash_link(const Sight& sight, const os::Location& where) {
 
 void record_owned_content(Sight& sight, const os::Location& where, const os::FileStat& stat,
                           core::Observation& seen) {
-  if (!sight.declared().owned.contains(seen.target)) return;
+  if (sight.declared().find_owned(seen.target) == nullptr) return;
   if (stat.type == os::FileType::symlink) {
     if (const auto digest = hash_link(sight, where)) seen.content = *digest;
     return;

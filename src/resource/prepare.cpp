@@ -144,9 +144,8 @@ class Keeper {
       const auto* resource = declared.manifest->find(action.reference);
       if (resource != nullptr && resource->sensitive()) return true;
     }
-    const auto owned = declared.owned.find(action.target);
-    return owned != declared.owned.end() && !owned->second.content.empty() &&
-           owned->second.content == sight_.keyed(plain);
+    const auto* left = declared.find_owned(action.target);
+    return left != nullptr && !left->content.empty() && left->content == sight_.keyed(plain);
   }
 
   Status keep_file(const core::Action& action, const os::OpenedFile& opened, Prepared& prepared,

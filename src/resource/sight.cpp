@@ -115,20 +115,21 @@ bool Sight::is_own(const os::Location& where, const std::optional<os::FileStat>&
                                   stat->type != os::FileType::directory && stat->links > 1);
 }
 
-static std::string_view last_component(const std::string& path) {
-  return std::string_view(path).substr(path.rfind('/') + 1);
+static std::string_view last_component(const PathTable::Entry& entry) {
+  const auto path = entry.path.view();
+  return path.substr(path.rfind('/') + 1);
 }
 
 bool Sight::is_declared(const os::Location& where, bool ancestors) {
-  const auto& paths = declared_->paths;
-  const auto& order = declared_->by_name;
+  const auto& [entries, order] = declared_->paths();
   const std::string_view name = where.name;
-  auto at = std::lower_bound(
-      order.begin(), order.end(), name,
-      [&](std::uint32_t place, std::string_view n) { return last_component(paths[place]) < n; });
-  for (; at != order.end() && last_component(paths[*at]) == name; ++at) {
-    if (!ancestors && !declared_->is_target[*at]) continue;
-    const auto other = walker_.locate(paths[*at]);
+  auto at = std::lower_bound(order.begin(), order.end(), name,
+                             [&entries = entries](std::uint32_t place, std::string_view n) {
+                               return last_component(entries[place]) < n;
+                             });
+  for (; at != order.end() && last_component(entries[*at]) == name; ++at) {
+    if (!ancestors && !entries[*at].is_target) continue;
+    const auto other = walker_.locate(entries[*at].path);
     if (!other) {
       const auto code = other.error().code();
       if (code == ErrorCode::not_found || code == ErrorCode::not_directory) continue;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "datum/crypto/digest.hpp"
 #include "datum/os/walk.hpp"
 #include "datum/resource/observer.hpp"
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxPurgeEntries = 65'536;
 // Whether a declared path runs through this entry, by its spelling below the declared folder.
 bool is_spelled(const Declared& declared, const std::string& folder, const std::string& name) {
   const auto path = (folder == "/" ? std::string() : folder) + "/" + name;
-  return std::binary_search(declared.paths.begin(), declared.paths.end(), path);
+  return declared.paths().contains(path);
 }
 
 // A folder is never entered, only asked whether it is empty.

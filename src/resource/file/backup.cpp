@@ -19,7 +19,8 @@ std::string backup_name(const std::string& target, int number) {
 
 bool wants_backup(const Bench& bench, const Work& work) {
   return work.before && work.resource->text(model::Field::on_conflict) == "backup" &&
-         writes_content(work) && !bench.sight.declared().owned.contains(work.resource->target) &&
+         writes_content(work) &&
+         bench.sight.declared().find_owned(work.resource->target) == nullptr &&
          (work.before->type == os::FileType::regular || work.before->type == os::FileType::symlink);
 }
 

@@ -52,7 +52,7 @@ void compare_content(Sight& sight, const model::Content& declared, const Look& l
   const auto size = look.stat->size;
   const bool worth_it =
       size == declared.size || size <= kMaxHashedForDrift ||
-      (sight.declared().owned.contains(seen.target) && !is_mostly_holes(*look.stat));
+      (sight.declared().find_owned(seen.target) != nullptr && !is_mostly_holes(*look.stat));
   Sight::Hashed hashed{{}, size};
   if (worth_it) {
     auto read = sight.hash(look.handle, size);
@@ -109,7 +109,7 @@ void add_obstacles(Sight& sight, const model::Resource& resource, const Look& lo
     if (seen.obstacle == core::Obstacle::none) seen.obstacle_detail = std::move(detail);
   }
   if (content && resource.text(Field::on_conflict) == "fail" &&
-      !sight.declared().owned.contains(seen.target))
+      sight.declared().find_owned(seen.target) == nullptr)
     add_obstacle(seen, core::Obstacle::unmanaged_content,
                  "an unmanaged file with other content is there; onConflict: fail");
   if (seen.obstacle == core::Obstacle::none && loses_capability(sight.files(), look.handle, seen))

@@ -61,7 +61,7 @@ struct StartPass {
 // those whose digest differs from the last recorded one, in order of reference, and
 // ResourcesForgotten for those that no document declares any more.
 struct RecordObservations {
-  std::vector<Observation> observations;
+  std::span<const Observation> observations;  // borrowed while the command is decided
   bool partial = false;  // a second look at some resources of the pass: nothing is forgotten
 };
 // Appends PlanComputed, but only if the plan is not empty and its digest differs from the last
@@ -111,7 +111,7 @@ struct RecordResults {
 struct RecordOwnership {
   std::shared_ptr<const Plan> plan;
   const model::Manifest* manifest = nullptr;
-  std::vector<Observation> observations;
+  std::span<const Observation> observations;  // borrowed while the command is decided
 };
 // What cannot run from the start: refused (ActionFailed, once, then `same_as`), blocked on a
 // drifted resource that is only observed (ActionBlocked).

@@ -10,6 +10,7 @@
 
 #include "datum/base/error.hpp"
 #include "datum/base/ids.hpp"
+#include "datum/base/shared_text.hpp"
 #include "datum/base/time.hpp"
 #include "datum/model/reference.hpp"
 
@@ -93,12 +94,12 @@ struct Observation {
   Condition condition = Condition::unknown;
   Found found = Found::unseen;
   std::vector<FieldDrift> drifts;  // in the order of the type's fields; `state` and `type` first
-  std::string reason;              // unknown and skipped: why, for people
+  SharedText reason;               // unknown and skipped: why, for people
   Obstacle obstacle = Obstacle::none;
-  std::string obstacle_detail;
+  SharedText obstacle_detail;
   // For reports only, neither recorded nor in the digest: what a person should know of the place.
-  std::string warning;
-  std::string missing_parent;  // nearest folder of the target that does not exist; empty if it does
+  SharedText warning;
+  SharedText missing_parent;  // nearest folder of the target that does not exist; empty if it does
   std::vector<PurgeEntry> purge;  // sorted by name
   std::uint32_t entries = 0;      // of a directory that is in the way: names in it; 0: not counted
   Identity identity;

@@ -3,8 +3,8 @@
 // called from any thread. Nothing here can fail for lack of memory without ending the process.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 
 #include "datum/base/bytes.hpp"
 #include "datum/base/ids.hpp"
@@ -15,22 +15,18 @@ namespace datum::crypto {
 // HMAC-SHA-256 with a key of any length.
 [[nodiscard]] Digest hmac_sha256(ByteView key, ByteView bytes);
 
-// SHA-256 in pieces. Not thread-safe; movable. After `finish` it starts anew.
+// SHA-256 in pieces. Not thread-safe; a copy goes on from where the original stands. After `finish`
+// it starts anew. Needs no allocation: small values are hashed by the ten thousand.
 class Sha256 {
  public:
   Sha256();
-  ~Sha256();
-  Sha256(Sha256&&) noexcept;
-  Sha256& operator=(Sha256&&) noexcept;
 
   void update(ByteView bytes);
   [[nodiscard]] Digest finish();
 
  private:
-  struct Free {
-    void operator()(void* context) const;
-  };
-  std::unique_ptr<void, Free> context_;
+  static constexpr std::size_t kContextBytes = 128;  // of libcrypto's context, at most
+  alignas(8) std::array<std::byte, kContextBytes> context_;
 };
 
 // CRC-32C (Castagnoli), as in RFC 3720 B.4: crc32c("123456789") is 0xE3069283. Continue a running

@@ -50,9 +50,9 @@ struct FieldValue {
 // Where a resource's documents stand, for people: "layers/base/ssh.yaml:12". Not part of any
 // digest.
 struct Origin {
-  std::string file;
+  SharedText file;
   std::uint32_t line = 0;
-  std::string layer;
+  SharedText layer;
 };
 
 struct Resource {
@@ -90,6 +90,24 @@ struct Manifest {
   [[nodiscard]] const Resource* find(const Reference& reference) const;  // binary search
 };
 using ManifestPtr = std::shared_ptr<const Manifest>;
+
+// Which resource of a manifest manages a target. Borrows the manifest; one allocation, whatever the
+// number of resources.
+class TargetTable {
+ public:
+  explicit TargetTable(const Manifest& manifest);
+  // Null if no resource declares it; the first in order if several do.
+  [[nodiscard]] const Resource* find(const Target& target) const;
+  // A resource whose target an earlier one has too; null if all differ.
+  [[nodiscard]] const Resource* repeated() const { return repeated_; }
+
+ private:
+  [[nodiscard]] std::size_t slot_of(const Target& target) const;
+
+  const std::vector<ResourcePtr>& resources_;
+  std::vector<std::uint32_t> slots_;  // place + 1, 0 where empty; at least half of them are
+  const Resource* repeated_ = nullptr;
+};
 
 // Normalised spelling of a permission mode ("750" → "0750"); `invalid_argument` unless 3 or 4 octal
 // digits.

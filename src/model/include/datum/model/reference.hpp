@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "datum/base/shared_text.hpp"
+
 namespace datum::model {
 
 // Numbers are stored; new types are appended.
@@ -30,7 +32,7 @@ enum class ResourceType : std::uint8_t {
 // `Type[name]`. Ordered by that text, byte by byte.
 struct Reference {
   ResourceType type = ResourceType::file;
-  std::string name;
+  SharedText name;
 
   bool operator==(const Reference&) const = default;
   std::strong_ordering operator<=>(const Reference& other) const;
@@ -58,7 +60,7 @@ enum class TargetFamily : std::uint8_t {
 
 struct Target {
   TargetFamily family = TargetFamily::path;
-  std::string name;  // normalised: "/etc/hosts", "nginx", "ssh.service", "net.ipv4.ip_forward"
+  SharedText name;  // normalised: "/etc/hosts", "nginx", "ssh.service", "net.ipv4.ip_forward"
 
   bool operator==(const Target&) const = default;
   auto operator<=>(const Target&) const = default;

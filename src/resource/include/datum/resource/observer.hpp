@@ -46,20 +46,39 @@ struct Machine {
   loop::StopFlag stop;
 };
 
-// What the pass declares, for questions that concern several resources.
-struct Declared {
-  model::ManifestPtr manifest;
-  // Every declared path, every path that a provider writes, and every ancestor of one, sorted:
-  // entries that a purge must not touch.
-  std::vector<std::string> paths;
-  // Places in `paths`, sorted by last component: finds the paths that may name the same thing
+// Every declared path, every path that a provider writes, and every ancestor of one.
+struct PathTable {
+  struct Entry {
+    SharedText path;
+    bool is_target = false;  // of a resource or a provider itself, not only an ancestor of one
+  };
+  std::vector<Entry> entries;  // sorted by path, unique
+  // Places in `entries`, sorted by last component: finds the paths that may name the same thing
   // through another folder.
   std::vector<std::uint32_t> by_name;
-  // By place in `paths`: the target of a resource itself, not only an ancestor of one.
-  std::vector<bool> is_target;
-  // What Datum owned when the pass began and what it left there. A target that is not among them is
-  // met for the first time: `onConflict` concerns it.
-  std::map<model::Target, core::Left> owned;
+
+  [[nodiscard]] bool contains(std::string_view path) const;
+};
+[[nodiscard]] PathTable make_path_table(const model::Manifest& manifest);
+
+// What the pass declares, for questions that concern several resources. Shared by all threads.
+class Declared {
+ public:
+  Declared() = default;
+  Declared(model::ManifestPtr the_manifest, const std::map<model::Target, core::Owned>& owned);
+
+  // Entries that a purge must not touch. Made when somebody first asks: most passes never do.
+  [[nodiscard]] const PathTable& paths() const;
+  // What Datum left there, of what it owned when the pass began; null for a target that is not
+  // owned, and so met for the first time: `onConflict` concerns it.
+  [[nodiscard]] const core::Left* find_owned(const model::Target& target) const;
+
+  model::ManifestPtr manifest;
+
+ private:
+  struct Lazy;
+  std::vector<std::pair<model::Target, core::Left>> owned_;  // sorted
+  std::shared_ptr<Lazy> lazy_;
 };
 [[nodiscard]] Declared make_declared(model::ManifestPtr manifest,
                                      const std::map<model::Target, core::Owned>& owned = {});

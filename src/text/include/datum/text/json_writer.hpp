@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datum/base/shared_text.hpp"
+
 namespace datum::text {
 
 class JsonWriter {
@@ -25,6 +27,7 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(const std::string& text) { return value(std::string_view(text)); }
+  JsonWriter& value(const SharedText& text) { return value(text.view()); }
   JsonWriter& value(bool boolean);
   template <std::integral T>
   requires(!std::same_as<T, bool> && !std::same_as<T, char>) JsonWriter& value(T number) {
