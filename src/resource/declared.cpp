@@ -80,11 +80,15 @@ const PathTable& Declared::paths() const {
   return lazy_->paths;
 }
 
-const core::Left* Declared::find_owned(const model::Target& target) const {
-  const auto at =
-      std::lower_bound(owned_.begin(), owned_.end(), target,
-                       [](const auto& entry, const model::Target& t) { return entry.first < t; });
-  return at != owned_.end() && at->first == target ? &at->second : nullptr;
+const core::Left* Declared::find_owned(const model::Target& target, std::size_t& hint) const {
+  if (hint >= owned_.size() || owned_[hint].first != target) {
+    const auto at =
+        std::lower_bound(owned_.begin(), owned_.end(), target,
+                         [](const auto& entry, const model::Target& t) { return entry.first < t; });
+    hint = static_cast<std::size_t>(at - owned_.begin());
+    if (at == owned_.end() || at->first != target) return nullptr;
+  }
+  return &owned_[hint++].second;
 }
 
 Declared make_declared(model::ManifestPtr manifest,

@@ -71,6 +71,13 @@ Result<Sight::Hashed> Sight::hash(const os::Handle& file, std::uint64_t expected
   return hashed;
 }
 
+os::Access Sight::read_access(const model::Target& target, const os::Location& where) {
+  if (!where.folder->untrusted.empty()) return os::Access::read;
+  const auto* left = declared_->find_owned(target, owned_hint_);
+  return left != nullptr && left->found == core::Found::file ? os::Access::read_expected
+                                                             : os::Access::read;
+}
+
 Digest Sight::keyed(const Digest& plain) const {
   if (machine_->sensitive_key.empty()) return {};
   return crypto::hmac_sha256(machine_->sensitive_key, plain.view());

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "datum/crypto/digest.hpp"
 #include "datum/os/walk.hpp"
 #include "datum/resource/observer.hpp"
 
@@ -56,6 +55,10 @@ class Sight {
   };
   [[nodiscard]] Result<Hashed> hash(const os::Handle& file, std::uint64_t expected);
 
+  // How a File that is looked at may be opened: without a look beforehand where Datum left a
+  // regular file and nobody but root can have put something else.
+  [[nodiscard]] os::Access read_access(const model::Target& target, const os::Location& where);
+
   // The digest under which sensitive content may be recorded.
   [[nodiscard]] Digest keyed(const Digest& plain) const;
 
@@ -76,6 +79,7 @@ class Sight {
   std::shared_ptr<const Declared> declared_;
   os::Walker walker_;
   std::unique_ptr<std::byte[]> buffer_;
+  std::size_t owned_hint_ = 0;  // see read_access
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> own_folders_;
 };
 

@@ -50,6 +50,24 @@ class Name {
   [[nodiscard]] const char* text() const { return text_.data(); }
 
  private:
+  static Status need_regular(FileType type) {
+    if (type == FileType::regular) return {};
+    if (type == FileType::symlink) return error_of(ELOOP, "open file");
+    if (type == FileType::directory) return error_of(EISDIR, "open file");
+    return fail(ErrorCode::invalid_argument, "open file: a " + std::string(to_string(type)));
+  }
+
+  Result<OpenedFile> open_expected(const Handle& parent, const Name& name) {
+    const auto descriptor = open_quietly(parent.value(), name.text(), O_RDONLY | kCommonFlags);
+    if (descriptor < 0 && errno == ENOENT) return last_error("open file");
+    // A link, a socket, a device on a file system without devices: a look tells what it is.
+    if (descriptor < 0) return open_file_with_stat(parent, name.text(), Access::read);
+    OpenedFile opened{Handle(*this, descriptor), {}};
+    DATUM_ASSIGN(opened.stat, stat(opened.handle));
+    DATUM_TRY(need_regular(opened.stat.type));
+    return opened;
+  }
+
   std::array<char, 256> text_;
   bool valid_;
 };
@@ -167,13 +185,10 @@ class LinuxFiles final : public os::Files {
                                          Access access) override {
     const Name checked(name);
     if (!checked) return invalid_name(name);
+    if (access == Access::read_expected) return open_expected(parent, checked);
     for (int attempt = 0; attempt < kOpenAttempts; ++attempt) {
       DATUM_ASSIGN(const auto before, stat_raw(parent.value(), checked.text(), 0));
-      if (before.type == FileType::symlink) return error_of(ELOOP, "open file");
-      if (before.type == FileType::directory) return error_of(EISDIR, "open file");
-      if (before.type != FileType::regular)
-        return fail(ErrorCode::invalid_argument,
-                    "open file: a " + std::string(to_string(before.type)));
+      DATUM_TRY(need_regular(before.type));
       const auto descriptor =
           access == Access::read
               ? open_quietly(parent.value(), checked.text(), O_RDONLY | kCommonFlags)

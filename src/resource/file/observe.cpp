@@ -20,11 +20,12 @@ bool is_other_type(ErrorCode code) {
          code == ErrorCode::invalid_argument;
 }
 
-Result<Look> look_at(Sight& sight, const os::Location& where, bool wants_content) {
+Result<Look> look_at(Sight& sight, const os::Location& where, const model::Target& target,
+                     bool wants_content) {
   Look look;
   if (wants_content) {
-    auto opened =
-        sight.files().open_file_with_stat(where.folder->handle, where.name, os::Access::read);
+    auto opened = sight.files().open_file_with_stat(where.folder->handle, where.name,
+                                                    sight.read_access(target, where));
     if (opened) {
       look.stat = opened->stat;
       look.handle = std::move(opened->handle);
@@ -155,7 +156,7 @@ void FileProvider::observe(Sight& sight, const model::Resource& resource,
     return;
   }
   if (resource.absent()) return observe_absent(sight, *where, seen);
-  auto look = look_at(sight, *where, content != nullptr);
+  auto look = look_at(sight, *where, resource.target, content != nullptr);
   if (!look) return set_unknown(seen, "cannot be looked at", look.error());
   if (!accept(sight, *where, look->stat, seen)) return;
   if (!look->stat) {

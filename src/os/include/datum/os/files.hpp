@@ -95,7 +95,14 @@ struct Attribute {
 };
 
 enum class Follow : bool { no, yes };
-enum class Access : std::uint8_t { read, write };
+enum class Access : std::uint8_t {
+  read,
+  write,
+  // As `read`, without a look beforehand: for a name under which a regular file was left, in a
+  // folder in which nobody but root can put something else. What lies there instead by now is
+  // opened for a moment, never waited for, and refused as by `read`.
+  read_expected,
+};
 
 // A file and what it was at the moment of opening.
 struct OpenedFile {

@@ -71,7 +71,13 @@ class Declared {
   [[nodiscard]] const PathTable& paths() const;
   // What Datum left there, of what it owned when the pass began; null for a target that is not
   // owned, and so met for the first time: `onConflict` concerns it.
-  [[nodiscard]] const core::Left* find_owned(const model::Target& target) const;
+  // `hint` is where the caller's last question ended; questions in the order of targets cost one
+  // comparison each. It starts at 0.
+  [[nodiscard]] const core::Left* find_owned(const model::Target& target, std::size_t& hint) const;
+  [[nodiscard]] const core::Left* find_owned(const model::Target& target) const {
+    std::size_t hint = 0;
+    return find_owned(target, hint);
+  }
 
   model::ManifestPtr manifest;
 
