@@ -131,7 +131,7 @@ Result<Events> Decider::operator()(const AnnounceWave& command) const {
   if (std::adjacent_find(ordinals.begin(), ordinals.end()) != ordinals.end())
     return fail(ErrorCode::conflict, "an action stands twice in its wave");
   Events events;
-  const auto name_of = [](const AnnouncedAction& action) -> const std::string& {
+  const auto name_of = [](const AnnouncedAction& action) -> const SharedText& {
     return action.target.name;
   };
   split_by_size(command.actions, name_of, [&](std::size_t begin, std::size_t end) {

@@ -50,24 +50,6 @@ class Name {
   [[nodiscard]] const char* text() const { return text_.data(); }
 
  private:
-  static Status need_regular(FileType type) {
-    if (type == FileType::regular) return {};
-    if (type == FileType::symlink) return error_of(ELOOP, "open file");
-    if (type == FileType::directory) return error_of(EISDIR, "open file");
-    return fail(ErrorCode::invalid_argument, "open file: a " + std::string(to_string(type)));
-  }
-
-  Result<OpenedFile> open_expected(const Handle& parent, const Name& name) {
-    const auto descriptor = open_quietly(parent.value(), name.text(), O_RDONLY | kCommonFlags);
-    if (descriptor < 0 && errno == ENOENT) return last_error("open file");
-    // A link, a socket, a device on a file system without devices: a look tells what it is.
-    if (descriptor < 0) return open_file_with_stat(parent, name.text(), Access::read);
-    OpenedFile opened{Handle(*this, descriptor), {}};
-    DATUM_ASSIGN(opened.stat, stat(opened.handle));
-    DATUM_TRY(need_regular(opened.stat.type));
-    return opened;
-  }
-
   std::array<char, 256> text_;
   bool valid_;
 };
@@ -412,6 +394,24 @@ class LinuxFiles final : public os::Files {
   void close(int value) noexcept override { ::close(value); }
 
  private:
+  static Status need_regular(FileType type) {
+    if (type == FileType::regular) return {};
+    if (type == FileType::symlink) return error_of(ELOOP, "open file");
+    if (type == FileType::directory) return error_of(EISDIR, "open file");
+    return fail(ErrorCode::invalid_argument, "open file: a " + std::string(to_string(type)));
+  }
+
+  Result<OpenedFile> open_expected(const Handle& parent, const Name& name) {
+    const auto descriptor = open_quietly(parent.value(), name.text(), O_RDONLY | kCommonFlags);
+    if (descriptor < 0 && errno == ENOENT) return last_error("open file");
+    // A link, a socket, a device on a file system without devices: a look tells what it is.
+    if (descriptor < 0) return open_file_with_stat(parent, name.text(), Access::read);
+    OpenedFile opened{Handle(*this, descriptor), {}};
+    DATUM_ASSIGN(opened.stat, stat(opened.handle));
+    DATUM_TRY(need_regular(opened.stat.type));
+    return opened;
+  }
+
   static Status check_offset(std::uint64_t offset) {
     if (offset <= static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return {};
     return fail(ErrorCode::limit_exceeded, "an offset beyond 2^63 - 1");
