@@ -3,6 +3,7 @@
 // with the same waves that stages, syncs, renames, syncs the folder and reads back. Everything runs
 // on one processor, in turn, so that whatever else the machine does hits both. Run by hand; prints
 // medians and ratios, which are what may be compared between machines.
+// The tree lies in $TMPDIR: give a folder that nobody else can write, as a real target is.
 //   pass_bench [DATUM [FILES [ROUNDS]]]
 #include <fcntl.h>
 #include <sched.h>
@@ -125,6 +126,7 @@ Cost measure(const char* what, const std::function<void()>& work) {
 void exec_quietly(const std::vector<std::string>& arguments) {
   const int null = must(::open("/dev/null", O_WRONLY | O_CLOEXEC), "/dev/null");
   must(::dup2(null, STDOUT_FILENO), "dup2");
+  must(::dup2(null, STDERR_FILENO), "dup2");
   std::vector<char*> list;
   for (const auto& each : arguments) list.push_back(const_cast<char*>(each.c_str()));
   list.push_back(nullptr);

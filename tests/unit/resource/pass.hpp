@@ -37,7 +37,7 @@ class MemoryBlobs final : public blobs::BlobStore {
   }
   [[nodiscard]] Result<std::uint64_t> used() const override { return used_bytes; }
   [[nodiscard]] Status remove(const Digest&) override { return {}; }
-  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest>) override {
+  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest>, std::int64_t) override {
     return std::uint64_t{0};
   }
 
