@@ -19,8 +19,9 @@ core::Observation observation_of(const core::ResourceObserved& event) {
     seen.purge.push_back(
         {entry.name, entry.found, {}, entry.removable, entry.is_drift, entry.reason});
   if (event.not_declared_more != 0)
-    seen.reason += (seen.reason.empty() ? "" : "; ") + std::to_string(event.not_declared_more) +
-                   " more entries that are not declared are not recorded";
+    seen.reason = seen.reason + (seen.reason.empty() ? "" : "; ") +
+                  std::to_string(event.not_declared_more) +
+                  " more entries that are not declared are not recorded";
   seen.content = event.content;
   seen.digest = event.observation;
   return seen;

@@ -20,10 +20,9 @@ Digest digest_of(const std::string& text) {
 }  // namespace
 
 DrivenHost::DrivenHost(support::SimLoop& loop, std::size_t resources) : loop_(loop) {
-  core::RecordObservations observe;
-  observe.observations.resize(resources);
+  observations_.resize(resources);
   for (std::size_t i = 0; i < resources; ++i) {
-    auto& seen = observe.observations[i];
+    auto& seen = observations_[i];
     const auto name = std::to_string(i);
     seen.reference =
         *model::find_reference("File[f" + std::string(7 - name.size(), '0') + name + "]");
@@ -37,16 +36,15 @@ DrivenHost::DrivenHost(support::SimLoop& loop, std::size_t resources) : loop_(lo
     resource->target = seen.target;
     manifest_.resources.push_back(std::move(resource));
   }
-  observations_ = std::move(observe);
   for (std::size_t i = 0; i < resources; ++i) look(i, false);
 }
 
 const model::Target& DrivenHost::target(std::size_t i) const {
-  return std::get<core::RecordObservations>(observations_).observations[i].target;
+  return observations_[i].target;
 }
 
 void DrivenHost::look(std::size_t i, bool is_drifted) {
-  auto& seen = std::get<core::RecordObservations>(observations_).observations[i];
+  auto& seen = observations_[i];
   const auto content = std::to_string(i) + (is_drifted ? " foreign" : " declared");
   seen.condition = is_drifted ? core::Condition::drifted : core::Condition::converged;
   seen.content = digest_of(content);
@@ -69,11 +67,10 @@ void DrivenHost::begin() {
 
 void DrivenHost::correct(const std::vector<std::size_t>& drifted) {
   auto plan = std::make_shared<core::Plan>();
-  const auto& observations = std::get<core::RecordObservations>(observations_).observations;
   core::AnnounceWave announce;
   core::RecordResults record;
   for (std::size_t place = 0; place < drifted.size(); ++place) {
-    const auto& seen = observations[drifted[place]];
+    const auto& seen = observations_[drifted[place]];
     core::Action action;
     action.ordinal = static_cast<std::uint32_t>(place);
     action.target = seen.target;
@@ -94,7 +91,7 @@ void DrivenHost::correct(const std::vector<std::size_t>& drifted) {
     look(drifted[place], false);
     core::ActionResult result;
     result.ordinal = static_cast<std::uint32_t>(place);
-    result.after = observations[drifted[place]];
+    result.after = observations_[drifted[place]];
     result.left = {core::Found::file, 1, 1000 + version_++, result.after.content};
     result.duration_ns = 5 * kNsPerMs;
     record.results.push_back(std::move(result));
@@ -111,11 +108,10 @@ void DrivenHost::pass(const std::vector<std::size_t>& drifted) {
   start.started.mode.mode = core::Mode::enforce;
   start.started.declaration.node = "driven";
   start.started.version = "1.0";
-  start.started.resources = static_cast<std::uint32_t>(
-      std::get<core::RecordObservations>(observations_).observations.size());
+  start.started.resources = static_cast<std::uint32_t>(observations_.size());
   run(start);
   for (const auto i : drifted) look(i, true);
-  run(observations_);
+  run(core::RecordObservations{observations_});
   if (drifted.empty())
     run(core::RecordPlan{{}, {}, true, {}});
   else

@@ -39,7 +39,7 @@ class DrivenHost {
   support::SimLoop& loop_;
   history::History* history_ = nullptr;
   model::Manifest manifest_;
-  core::Command observations_;  // a RecordObservations, changed in place from pass to pass
+  std::vector<core::Observation> observations_;  // changed in place from pass to pass
   std::vector<std::size_t> drifted_;
   std::uint64_t version_ = 1;  // of what a foreigner writes
 };

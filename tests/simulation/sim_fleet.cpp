@@ -17,8 +17,9 @@ constexpr int kLinks = 3;
 model::ResourcePtr make_resource(model::ResourceType type, const std::string& path,
                                  std::vector<model::FieldValue> fields) {
   auto resource = std::make_shared<model::Resource>();
-  resource->reference = {type, path.substr(1)};
-  std::replace(resource->reference.name.begin(), resource->reference.name.end(), '/', '-');
+  auto name = path.substr(1);
+  std::replace(name.begin(), name.end(), '/', '-');
+  resource->reference = {type, name};
   resource->fields = std::move(fields);
   resource->fields.push_back({model::Field::path, path});
   model::finish_resource(*resource);

@@ -108,7 +108,7 @@ std::map<model::Target, Object> find_bystanders(const World& world,
       const auto& name = resource->target.name;
       const bool purges = resource->flag(model::Field::purge) &&
                           lies_below(target, resource->target) &&
-                          target.name.find('/', name.size() + 1) == std::string::npos;
+                          target.name.find("/", name.size() + 1) == std::string::npos;
       concerned = concerned || resource->target == target || purges;
     }
     const auto owned = world.state.owned.find(target);
