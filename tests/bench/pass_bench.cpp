@@ -6,9 +6,11 @@
 // The tree lies in $TMPDIR: give a folder that nobody else can write, as a real target is.
 //   pass_bench [DATUM [FILES [ROUNDS]]]
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +22,6 @@
 #include <fstream>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "datum/crypto/digest.hpp"
@@ -207,6 +208,7 @@ void print(const char* name, const Series& ours, const Series& raw) {
 void print_memory(const char* name, const std::vector<std::string>& arguments) {
   const auto child = must(::fork(), "fork");
   if (child == 0) exec_quietly(arguments);
+  const int pidfd = must(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)), "pidfd_open");
   long anonymous = 0;
   long all = 0;
   int status = 0;
@@ -216,8 +218,10 @@ void print_memory(const char* name, const std::vector<std::string>& arguments) {
       if (line.starts_with("RssAnon:")) anonymous = std::max(anonymous, std::atol(&line[8]));
       if (line.starts_with("VmRSS:")) all = std::max(all, std::atol(&line[6]));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    pollfd ended{pidfd, POLLIN, 0};
+    ::poll(&ended, 1, 1);
   }
+  ::close(pidfd);
   std::printf("%-28s %8ld MiB anonymous %8ld MiB with mapped files\n", name, anonymous / 1024,
               all / 1024);
 }

@@ -137,9 +137,10 @@ TEST_CASE("journal: an archive with a gap, another store's file or a damaged one
   const auto bytes = read_file(second);
 
   SECTION("a gap") {
-    std::filesystem::remove(second);
+    CHECK(std::filesystem::remove(second));
   }
   SECTION("a damaged byte") {
+    REQUIRE(bytes.size() > 1000);
     patch_file(second, bytes.size() / 2, {static_cast<char>(bytes[bytes.size() / 2] ^ 1)});
   }
   SECTION("another store's file") {
@@ -150,8 +151,8 @@ TEST_CASE("journal: an archive with a gap, another store's file or a damaged one
     REQUIRE(write_archive(**other, {701, 1500}, store.files));
   }
   SECTION("a file under another's name") {
-    std::filesystem::copy_file(store.files + "/" + archive_name(1, 700), second,
-                               std::filesystem::copy_options::overwrite_existing);
+    CHECK(std::filesystem::copy_file(store.files + "/" + archive_name(1, 700), second,
+                                     std::filesystem::copy_options::overwrite_existing));
   }
   const auto verified = verify_archive(*store.log, store.files);
   REQUIRE(verified);
