@@ -39,8 +39,12 @@ class Case(unittest.TestCase):
                 os.setgroups([])
                 os.setgid(uid)
                 os.setuid(uid)
+        # By descriptor: the folder of the build may be closed to others.
+        program = os.open(fleet.DATUM, os.O_RDONLY)
+        self.addCleanup(os.close, program)
         done = subprocess.run([str(fleet.DATUM), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=60, check=False, preexec_fn=other)
+                              text=True, timeout=60, check=False, preexec_fn=other,
+                              executable=f"/proc/self/fd/{program}", pass_fds=[program])
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr if code else done.stdout
 

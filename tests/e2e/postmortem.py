@@ -133,7 +133,8 @@ class Crash(Case):
         self.assertTrue(all(action["recovered"] for action in open_ones))
         recovered = [event["event"] for event in events.values() if event["kind"] == "actionRecovered"
                      and event["event"]["pass"] == int(number)]
-        self.assertEqual(len(recovered), len(open_ones))
+        # One that left a file is told once more when the file has gone.
+        self.assertEqual({event["ordinal"] for event in recovered}, {action["ordinal"] for action in open_ones})
         text = self.tell(number)
         self.assertIn("was cut off by a crash", text.splitlines()[0])
         self.assertIn("the process died after record", text.splitlines()[1])
@@ -157,8 +158,12 @@ class Crash(Case):
             os.setgroups([])
             os.setgid(NOBODY)
             os.setuid(NOBODY)
+        # By descriptor: the folder of the build may be closed to others.
+        program = os.open(fleet.DATUM, os.O_RDONLY)
+        self.addCleanup(os.close, program)
         run = lambda *words: subprocess.run([fleet.DATUM, *map(str, words), "--journal", str(away / "story")], cwd=away,
                                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                            executable=f"/proc/self/fd/{program}", pass_fds=[program],
                                             preexec_fn=become_nobody)
         self.assertEqual(run("journal", "verify").returncode, 0)
         self.assertIn("interrupted by crash", run("replay", "passes").stdout)
