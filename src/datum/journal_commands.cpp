@@ -207,7 +207,8 @@ void add_blobs(const core::Event& event, std::set<Digest>& named) {
 // itself: an export, or a copy of the journal alone, has neither key nor all blobs.
 Result<std::string> find_missing(const std::string& folder) {
   const auto files = os_linux::make_files();
-  DATUM_ASSIGN(const auto reader, history::open_reader(folder));
+  // The journal alone: blobs that only archived records name are gone with them.
+  DATUM_ASSIGN(const auto reader, history::open_for_verify(folder));
   // Of the key alone: blobs are counted below.
   const auto faults = engine::find_store_faults(*files, folder, {});
   if (!faults.empty()) return faults.front();
