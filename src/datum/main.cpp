@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -87,8 +88,9 @@ int main(int argc, char** argv) {
   if (!hold_standard_streams()) return 1;
   drop_dangerous_variables();
   // Lists are long: a call for each 4 KiB of them is too many. A terminal keeps its lines.
-  constexpr std::size_t kOutputBuffer = 64 * 1024;
-  if (::isatty(STDOUT_FILENO) != 1) std::setvbuf(stdout, nullptr, _IOFBF, kOutputBuffer);
+  // Static, because it is flushed after main; glibc takes a size only with a buffer.
+  static std::array<char, 64 * 1024> output;
+  if (::isatty(STDOUT_FILENO) != 1) std::setvbuf(stdout, output.data(), _IOFBF, output.size());
   forbid_core_dumps();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
