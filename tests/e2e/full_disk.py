@@ -256,7 +256,11 @@ class FailingStore(SmallStore):
         """One of its threads waits for the disk."""
         while process.poll() is None:
             for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/stat"):
-                if task.read_text().rsplit(")", 1)[1].split()[0] == "D":
+                try:
+                    state = task.read_text().rsplit(")", 1)[1].split()[0]
+                except (FileNotFoundError, ProcessLookupError):
+                    continue  # a thread that has just ended
+                if state == "D":
                     return
         self.fail("it ended on a frozen disk")
 
