@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -88,9 +87,10 @@ int main(int argc, char** argv) {
   if (!hold_standard_streams()) return 1;
   drop_dangerous_variables();
   // Lists are long: a call for each 4 KiB of them is too many. A terminal keeps its lines.
-  // Static, because it is flushed after main; glibc takes a size only with a buffer.
-  static std::array<char, 64 * 1024> output;
-  if (::isatty(STDOUT_FILENO) != 1) std::setvbuf(stdout, output.data(), _IOFBF, output.size());
+  // glibc takes a size only with a buffer. It is flushed after main and never freed.
+  constexpr std::size_t kOutputBuffer = 64 * 1024;
+  if (::isatty(STDOUT_FILENO) != 1)
+    std::setvbuf(stdout, static_cast<char*>(std::malloc(kOutputBuffer)), _IOFBF, kOutputBuffer);
   forbid_core_dumps();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
