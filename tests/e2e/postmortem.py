@@ -18,7 +18,6 @@ import unittest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
 
 import fleet  # noqa: E402
-import page  # noqa: E402
 import tap  # noqa: E402
 
 NOBODY = 65534
@@ -47,6 +46,11 @@ class Case(unittest.TestCase):
         """The pass, its actions by reference, its notifications."""
         lines = [json.loads(line) for line in self.tell(*arguments, "--json").splitlines()]
         return lines[0], {line["reference"]: line for line in lines[1:] if "ordinal" in line}
+
+    def write(self, *arguments):
+        path = self.bench.scratch / "page.html"
+        self.tell(*arguments, "--html", path)
+        return path
 
     def a_chain(self):
         """Three resources that wait for each other, the first of which must fail."""
@@ -175,11 +179,6 @@ class Crash(Case):
 
 
 class Page(Case):
-    def write(self, *arguments):
-        path = self.bench.scratch / "page.html"
-        self.tell(*arguments, "--html", path)
-        return path
-
     def test_everything(self):
         """postmortem: the page says every fact without a script, and refers to nothing outside of it"""
         number = str(self.a_crash())
@@ -214,21 +213,6 @@ class Page(Case):
         for shown in (self.tell(), self.tell("--json")):
             self.assertNotIn("\u202e", shown)
             self.assertNotIn("\u0007", shown)
-
-    def test_widths(self):
-        """postmortem: the page needs no horizontal scroll at 360 and at 1280 pixels"""
-        browser = page.find_browser()
-        if browser is None:
-            self.skipTest("there is no Chromium here")
-        long_name = "/" + "/".join("n" * 200 for _ in range(3))
-        self.a_chain()
-        self.bench.declare(*[fleet.directory(f"d{depth}", "/" + "/".join(["n" * 200] * depth)) for depth in (1, 2)],
-                           fleet.file("long", long_name, "1\n"), fleet.file("a", "/way/a", "1\n"))
-        self.bench.enforce("--allow-removals", "99")
-        for path in (self.write(), self.write(str(self.a_crash()))):
-            for width in (360, 1280):
-                shown, wanted = page.measure(browser, path, width)
-                self.assertLessEqual(wanted, shown, f"{width} pixels")
 
 
 if __name__ == "__main__":
