@@ -104,9 +104,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int acknowledge_command(const Arguments& arguments) {
-  auto code = run(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(run(arguments));
 }
 
 }  // namespace datum::program

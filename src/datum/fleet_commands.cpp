@@ -315,9 +315,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int fleet_command(const Arguments& arguments) {
-  auto code = run(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(run(arguments));
 }
 
 }  // namespace datum::program

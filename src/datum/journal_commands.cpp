@@ -157,7 +157,7 @@ Result<int> follow(const Arguments& arguments, const Filter& filter, const std::
   DATUM_ASSIGN(auto watch, StoreWatch::open(path));
   for (;;) {
     DATUM_ASSIGN(from, print_new(arguments, filter, *reader, from));
-    if (finish_output(0) != 0) return 1;
+    if (finish(0) != 0) return 1;
     reader->release_memory();
     DATUM_ASSIGN(const auto woken, watch.wait());
     if (woken == StoreWatch::Woken::stopped) return 0;
@@ -374,9 +374,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int journal_command(const Arguments& arguments) {
-  auto code = run(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(run(arguments));
 }
 
 }  // namespace datum::program

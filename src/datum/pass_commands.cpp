@@ -84,14 +84,6 @@ loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conduc
   co_return co_await running;
 }
 
-// What could not be looked at stands in no plan, and has to be named all the same.
-std::vector<core::Observation> unknown_among(const std::vector<core::Observation>& observations) {
-  std::vector<core::Observation> unknown;
-  for (const auto& seen : observations)
-    if (seen.condition == core::Condition::unknown) unknown.push_back(seen);
-  return unknown;
-}
-
 // Places that others can change. Not recorded, so not part of the report, which a replay prints
 // byte for byte.
 void print_warnings(const engine::PassReport& report) {
@@ -118,7 +110,7 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
       acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
   const auto list_command = arguments.command_line + " --all";
   if (arguments.json) {
-    const auto unknown = unknown_among(report.observations);
+    const auto unknown = inspect::unknown_among(report.observations);
     if (shows_plan) print(inspect::drift_json(unknown, acknowledged, false));
     print(shows_plan ? inspect::plan_json(*report.plan, outcomes, acknowledged)
                      : inspect::drift_json(report.observations, acknowledged, arguments.all));
@@ -128,7 +120,7 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
   }
   if (shows_plan) {
     print(inspect::plan_text(*report.plan, outcomes, acknowledged, list_command, style));
-    print(inspect::drift_text(unknown_among(report.observations), acknowledged, style));
+    print(inspect::drift_text(inspect::unknown_among(report.observations), acknowledged, style));
   } else {
     print(inspect::drift_text(report.observations, acknowledged, style));
     print(inspect::leaving_text(*report.plan, list_command, style));
@@ -216,9 +208,7 @@ Result<int> run_pass(Arguments arguments) {
 }  // namespace
 
 int pass_command(const Arguments& arguments) {
-  auto code = run_pass(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(run_pass(arguments));
 }
 
 }  // namespace datum::program

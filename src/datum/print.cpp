@@ -14,7 +14,7 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-int report_error(const Error& error) {
+static int report_error(const Error& error) {
   std::fflush(stdout);
   std::fprintf(stderr, "datum: %s\n", text::escape_lines(error.message()).c_str());
   constexpr int kAnotherPassRuns = 3;
@@ -38,8 +38,9 @@ inspect::Style output_style(const Arguments& arguments) {
   return style;
 }
 
-int finish_output(int exit_code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+int finish(const Result<int>& code) {
+  if (!code) return report_error(code.error());
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return *code;
   std::fprintf(stderr, "datum: standard output: not everything could be written\n");
   return 1;
 }

@@ -12,12 +12,10 @@
 namespace datum::program {
 
 void print(std::string_view text);  // standard output
-// "datum: message", with what to do where the code tells; returns the exit code (3 for `busy`, else
-// 1).
-[[nodiscard]] int report_error(const Error& error);
 // Colour, width and folding for standard output.
 [[nodiscard]] inspect::Style output_style(const Arguments& arguments);
-// Flushes; 1 if something could not be written, else `exit_code`.
-[[nodiscard]] int finish_output(int exit_code);
+// How every command ends: an error is reported ("datum: message"), 3 for `busy`, else 1; output is
+// flushed, 1 if something of it could not be written; else the code that it returned.
+[[nodiscard]] int finish(const Result<int>& code);
 
 }  // namespace datum::program

@@ -91,9 +91,7 @@ Result<int> run_postmortem(const Arguments& arguments) {
 }  // namespace
 
 int replay_command(const Arguments& arguments) {
-  auto code = arguments.verb == Verb::replay ? run_replay(arguments) : run_postmortem(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(arguments.verb == Verb::replay ? run_replay(arguments) : run_postmortem(arguments));
 }
 
 }  // namespace datum::program

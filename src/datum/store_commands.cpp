@@ -69,9 +69,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int store_command(const Arguments& arguments) {
-  auto code = run(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(run(arguments));
 }
 
 }  // namespace datum::program

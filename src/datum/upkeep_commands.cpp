@@ -110,11 +110,9 @@ Result<int> run_set_aside(const Arguments& arguments) {
 }  // namespace
 
 int upkeep_command(const Arguments& arguments) {
-  auto code = arguments.verb == Verb::journal_archive ? run_archive(arguments)
-              : arguments.verb == Verb::journal_stat  ? run_stat(arguments)
-                                                      : run_set_aside(arguments);
-  if (!code) return report_error(code.error());
-  return finish_output(*code);
+  return finish(arguments.verb == Verb::journal_archive ? run_archive(arguments)
+                : arguments.verb == Verb::journal_stat  ? run_stat(arguments)
+                                                        : run_set_aside(arguments));
 }
 
 }  // namespace datum::program

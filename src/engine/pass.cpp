@@ -34,8 +34,7 @@ void Conductor::tell_failure(Running& running, std::uint32_t ordinal, const std:
   outcome.output = output;
 }
 
-loop::Task<Status> Conductor::durable() {
-  auto& history = *store_.history;
+loop::Task<Status> wait_durable(history::History& history) {
   std::function<void(std::function<void(Status)>)> begin =
       [&history, seq = history.state().seq](std::function<void(Status)> resume) {
         history.when_durable(seq, std::move(resume));
@@ -217,7 +216,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
         {one.ordinal, action.kind, action.target, one.before, one.old_content});
   }
   DATUM_CO_TRY(execute(running, announce));
-  auto waiting = durable();
+  auto waiting = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await waiting);
 
   std::function<std::vector<core::ActionResult>()> act = [wave] { return wave->run(); };
@@ -358,12 +357,12 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
     if (!history.healthy()) co_return fail(std::move(planned).error());
     auto why = std::move(planned).error();
     DATUM_CO_TRY(execute(running, core::InterruptPass{core::Interruption::stop, why.message()}));
-    auto waiting = durable();
+    auto waiting = wait_durable(*store_.history);
     DATUM_CO_TRY(co_await waiting);
     co_return fail(std::move(why));
   }
   DATUM_CO_TRY(end_pass(running));
-  auto waiting = durable();
+  auto waiting = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await waiting);
   running.report.status = core::compute_status(
       history.state(),

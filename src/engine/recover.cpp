@@ -32,7 +32,7 @@ static std::vector<core::Leftover> remove_leftovers(const resource::Machine& mac
 loop::Task<Status> Conductor::clean_leftovers(Running& running) {
   auto& history = *store_.history;
   if (history.state().leftovers.empty()) co_return Status{};
-  auto known = durable();
+  auto known = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await known);
   std::function<std::vector<core::Leftover>()> work =
       [machine = machine_, store = history.state().store, left = history.state().leftovers] {
@@ -56,7 +56,7 @@ Status Conductor::lift_quarantine(Running& running) {
 loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest) {
   auto& history = *store_.history;
   // The opening record of this process is durable before anything else.
-  auto opened = durable();
+  auto opened = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await opened);
   const auto& pass = *history.state().pass;
   const bool rebooted = pass.boot != loop_.clock().boot_id();
@@ -87,7 +87,7 @@ loop::Task<Status> Conductor::recover(std::function<core::ModeTerms()> read_term
   if (history.state().pass) {
     auto ending = end_dead_pass(none, manifest);
     DATUM_CO_TRY(co_await ending);
-    auto waiting = durable();
+    auto waiting = wait_durable(*store_.history);
     DATUM_CO_TRY(co_await waiting);
   }
   if (core::host_mode(read_terms()).mode != core::Mode::enforce) co_return Status{};

@@ -23,6 +23,9 @@ struct Conductor::Running {
   std::optional<core::Interruption> interruption;
 };
 
+// Until all that is queued by now is durable.
+[[nodiscard]] loop::Task<Status> wait_durable(history::History& history);
+
 // Phases and messages of actions, as the events tell them.
 void fold_outcomes(const std::vector<core::Event>& events, std::vector<core::Phase>& phases,
                    std::vector<core::Outcome>& outcomes);

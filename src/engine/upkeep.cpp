@@ -5,6 +5,7 @@
 
 #include "co_try.hpp"
 #include "datum/codec/manifest_file.hpp"
+#include "running.hpp"
 
 namespace datum::engine {
 namespace {
@@ -88,11 +89,7 @@ loop::Task<Result<UpkeepReport>> keep_up(loop::Loop& loop, Store& store, UpkeepR
   if (history.state().pass)
     co_return fail(ErrorCode::conflict,
                    "the last pass was cut off: the next observe or reconcile ends it first");
-  std::function<void(std::function<void(Status)>)> begin =
-      [&history, seq = history.state().seq](std::function<void(Status)> resume) {
-        history.when_durable(seq, std::move(resume));
-      };
-  auto durable = loop::wait_for<Status>(std::move(begin));
+  auto durable = wait_durable(history);
   DATUM_CO_TRY(co_await durable);
   DATUM_CO_ASSIGN(const std::shared_ptr<journal::Reader> reader, history.log()->make_reader());
   if (request.through) {

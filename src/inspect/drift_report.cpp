@@ -146,4 +146,11 @@ std::string drift_json(std::span<const core::Observation> observations,
   return lines;
 }
 
+std::vector<core::Observation> unknown_among(const std::vector<core::Observation>& observations) {
+  std::vector<core::Observation> unknown;
+  for (const auto& seen : observations)
+    if (seen.condition == core::Condition::unknown) unknown.push_back(seen);
+  return unknown;
+}
+
 }  // namespace datum::inspect

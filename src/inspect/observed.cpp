@@ -59,11 +59,4 @@ Result<std::vector<core::Observation>> read_observations(journal::Reader& reader
   return seen;
 }
 
-std::vector<core::Observation> unknown_among(const std::vector<core::Observation>& observations) {
-  std::vector<core::Observation> unknown;
-  for (const auto& seen : observations)
-    if (seen.condition == core::Condition::unknown) unknown.push_back(seen);
-  return unknown;
-}
-
 }  // namespace datum::inspect

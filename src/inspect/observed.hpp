@@ -16,8 +16,4 @@ namespace datum::inspect {
                                                                        bool all);
 [[nodiscard]] core::Observation observation_of(const core::ResourceObserved& event);
 
-// Those that stand in no plan.
-[[nodiscard]] std::vector<core::Observation> unknown_among(
-    const std::vector<core::Observation>& observations);
-
 }  // namespace datum::inspect

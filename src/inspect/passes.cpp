@@ -66,20 +66,6 @@ std::string end_text(const PassRow& row) {
   return row.end + (row.cause.empty() ? "" : " by " + row.cause);
 }
 
-std::string actions_text(const core::PassFinished& finished) {
-  std::string text;
-  const auto add = [&text](std::uint32_t count, std::string_view word) {
-    if (count != 0)
-      text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word);
-  };
-  add(finished.succeeded, "done");
-  add(finished.failed, "failed");
-  add(finished.blocked, "blocked");
-  add(finished.skipped, "skipped");
-  add(finished.not_started, "not started");
-  return text;
-}
-
 std::string row_json(const PassRow& row) {
   text::JsonWriter json;
   const auto& finished = row.finished;

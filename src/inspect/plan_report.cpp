@@ -166,15 +166,11 @@ std::string section_text(const std::vector<Line>& lines, const std::string& list
 std::string summary_text(const core::Plan& plan) {
   const auto& counts = plan.counts;
   std::string text;
-  const auto add = [&text](std::uint32_t count, std::string_view words) {
-    if (count == 0) return;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(words);
-  };
-  add(counts.create, "to create");
-  add(counts.update, "to update");
-  add(counts.replace, "to replace");
-  add(counts.adopt, "to adopt unchanged");
-  add(counts.release, "to release");
+  add_count(text, counts.create, "to create");
+  add_count(text, counts.update, "to update");
+  add_count(text, counts.replace, "to replace");
+  add_count(text, counts.adopt, "to adopt unchanged");
+  add_count(text, counts.release, "to release");
   if (text.empty()) text = "no other change";
   if (counts.refused != 0 || counts.blocked != 0) {
     std::string of_these;

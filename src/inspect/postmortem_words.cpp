@@ -15,10 +15,6 @@ std::string sha(const Digest& digest) {
 
 std::string counted(const PassStory& story) {
   std::string text;
-  const auto add_count = [&text](std::size_t count, std::string_view word) {
-    if (count == 0) return;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word);
-  };
   std::size_t untellable = 0;
   for (const auto& action : story.actions)
     untellable += action.recovered == core::RecoveredOutcome::untellable ? 1 : 0;
@@ -29,7 +25,7 @@ std::string counted(const PassStory& story) {
                        action.recovered != core::RecoveredOutcome::untellable
                    ? 1
                    : 0;
-    add_count(count, word);
+    add_count(text, count, word);
   };
   add(core::Phase::succeeded, "done");
   add(core::Phase::failed, "failed");
@@ -38,7 +34,7 @@ std::string counted(const PassStory& story) {
   add(core::Phase::not_started, "not begun");
   add(core::Phase::announced, "without an end");
   add(core::Phase::waiting, story.interruption ? "not done" : "not acted on");
-  add_count(untellable, "whose outcome cannot be told");
+  add_count(text, untellable, "whose outcome cannot be told");
   return text.empty() ? "nothing to do" : text;
 }
 

@@ -29,20 +29,6 @@ std::string last_pass_text(const core::LastPass& last, WallNs now) {
   return text;
 }
 
-std::string actions_text(const core::PassFinished& finished) {
-  std::string text;
-  const auto add = [&text](std::uint32_t count, std::string_view word) {
-    if (count == 0) return;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word);
-  };
-  add(finished.succeeded, "done");
-  add(finished.failed, "failed");
-  add(finished.blocked, "blocked");
-  add(finished.skipped, "skipped");
-  add(finished.not_started, "not started");
-  return text;
-}
-
 // The record that tells the failure of the target's last action, 0 if it has none.
 Seq failed_at(const core::State& state, const model::Target& target) {
   const auto at = state.failures.find(target);

@@ -46,9 +46,19 @@ std::string field_list(const std::vector<core::FieldDrift>& drifts) {
   return list;
 }
 
-static void add_count(std::string& text, std::uint32_t count, std::string_view words) {
+void add_count(std::string& list, std::size_t count, std::string_view word) {
   if (count == 0) return;
-  text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(words);
+  list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word);
+}
+
+std::string actions_text(const core::PassFinished& finished) {
+  std::string text;
+  add_count(text, finished.succeeded, "done");
+  add_count(text, finished.failed, "failed");
+  add_count(text, finished.blocked, "blocked");
+  add_count(text, finished.skipped, "skipped");
+  add_count(text, finished.not_started, "not started");
+  return text;
 }
 
 static std::string counted(const core::Counts& counts) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datum/core/observation.hpp"
+#include "datum/core/pass_event.hpp"
 #include "datum/core/plan.hpp"
 #include "datum/core/status.hpp"
 #include "datum/text/json_writer.hpp"
@@ -17,6 +18,10 @@ namespace datum::inspect {
 [[nodiscard]] std::string_view phase_word(core::Phase phase);
 // "content, mode".
 [[nodiscard]] std::string field_list(const std::vector<core::FieldDrift>& drifts);
+// Adds ", 3 drifted" to a list, without the comma at its begin; nothing if there are none.
+void add_count(std::string& list, std::size_t count, std::string_view word);
+// "3 done, 1 failed", only what is not zero; empty when all are.
+[[nodiscard]] std::string actions_text(const core::PassFinished& finished);
 // "3 drifted, 40 converged", only what is not zero; "no resources" when all are.
 [[nodiscard]] std::string counts_text(const core::Counts& counts);
 // The same, with what left the declaration and is still there, and how many of the drifted are

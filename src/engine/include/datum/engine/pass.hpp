@@ -94,7 +94,6 @@ class Conductor {
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);
   [[nodiscard]] loop::Task<Status> put_plan(Running& running);
   [[nodiscard]] loop::Task<Status> put_documents(Running& running);
-  [[nodiscard]] loop::Task<Status> durable();
   [[nodiscard]] loop::Task<Status> reserve_records(std::size_t actions);
   [[nodiscard]] Status execute(Running& running, const core::Command& command);
   [[nodiscard]] bool may_go_on(Running& running);

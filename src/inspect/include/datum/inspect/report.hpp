@@ -25,6 +25,9 @@ struct Style {
 // A run shorter than this is never folded.
 inline constexpr std::size_t kFoldFrom = 20;
 
+// Those that could not be looked at: they stand in no plan and have to be named all the same.
+[[nodiscard]] std::vector<core::Observation> unknown_among(
+    const std::vector<core::Observation>& observations);
 // Every resource that is not converged, with its differing fields; unfolded, the converged ones
 // too. Empty text: nothing to tell.
 [[nodiscard]] std::string drift_text(std::span<const core::Observation> observations,
