@@ -21,52 +21,13 @@ class JoinedReader final : public Reader {
 
   Status scan(Seq from, const Visitor& visit) override {
     DATUM_TRY(refresh());
-    Seq next = std::max(from, first_);
-    auto wish = Visit::go_on;
-    const auto pass_on = [&](const Record& record) {
-      // A gap: archived since the last look, and in a file now.
-      if (record.seq != next) return Visit::stop;
-      wish = visit(record);
-      ++next;
-      return wish;
-    };
-    const Seq last = head_.seq;
-    while (next <= last && wish == Visit::go_on) {
-      const Seq before = next;
-      DATUM_TRY(refresh());
-      if (next >= head_.first) {
-        DATUM_TRY(live_->scan(next, pass_on));
-      } else {
-        DATUM_ASSIGN(auto* const file, open_at(next));
-        DATUM_TRY(file->scan(next, pass_on));
-      }
-      if (next == before && wish == Visit::go_on) return fail(missing(next));
-    }
-    return {};
+    return walk(std::max(from, first_), head_.seq, Way::up, visit);
   }
 
   Status scan_back(Seq from, const Visitor& visit) override {
     DATUM_TRY(refresh());
-    Seq next = from == 0 ? head_.seq : std::min(from, head_.seq);
-    auto wish = Visit::go_on;
-    const auto pass_on = [&](const Record& record) {
-      if (record.seq != next) return Visit::stop;
-      wish = visit(record);
-      --next;
-      return wish;
-    };
-    while (next >= first_ && next > 0 && wish == Visit::go_on) {
-      const Seq before = next;
-      DATUM_TRY(refresh());
-      if (next >= head_.first) {
-        DATUM_TRY(live_->scan_back(next, pass_on));
-      } else {
-        DATUM_ASSIGN(auto* const file, open_at(next));
-        DATUM_TRY(file->scan_back(next, pass_on));
-      }
-      if (next == before && wish == Visit::go_on) return fail(missing(next));
-    }
-    return {};
+    return walk(from == 0 ? head_.seq : std::min(from, head_.seq), std::max<Seq>(first_, 1),
+                Way::down, visit);
   }
 
   Result<std::vector<Seq>> find(std::string_view index, std::string_view key, Seq from,
@@ -124,6 +85,32 @@ class JoinedReader final : public Reader {
   }
 
  private:
+  enum class Way : bool { down, up };
+
+  // From `next` to `last`, both visited; the file or the journal is asked anew wherever one ends.
+  Status walk(Seq next, Seq last, Way way, const Visitor& visit) {
+    const bool up = way == Way::up;
+    auto wish = Visit::go_on;
+    const auto pass_on = [&](const Record& record) {
+      // A gap: archived since the last look, and in a file now.
+      if (record.seq != next) return Visit::stop;
+      wish = visit(record);
+      up ? ++next : --next;
+      return wish;
+    };
+    while ((up ? next <= last : next >= last) && wish == Visit::go_on) {
+      const Seq before = next;
+      DATUM_TRY(refresh());
+      Reader* source = live_.get();
+      if (next < head_.first) {
+        DATUM_ASSIGN(source, open_at(next));
+      }
+      DATUM_TRY(up ? source->scan(next, pass_on) : source->scan_back(next, pass_on));
+      if (next == before && wish == Visit::go_on) return fail(missing(next));
+    }
+    return {};
+  }
+
   static Error missing(Seq seq) {
     return {ErrorCode::not_found,
             "record " + std::to_string(seq) + " is archived, and no file of the archive has it"};
