@@ -91,10 +91,10 @@ static Result<Compared> compare_observations(const State& state,
   for (const auto& seen : observations) {
     const bool is_next = next != state.resources.end() && next->first == seen.target;
     const auto known = is_next ? next : state.resources.find(seen.target);
-    if (known != state.resources.end()) next = std::next(known);
     if (known == state.resources.end()) {
       if (!fresh.insert(seen.target).second) return observed_twice(seen.target);
     } else {
+      next = std::next(known);
       compared.known.push_back(&known->second);
       if (known->second.observation == seen.digest) continue;
     }

@@ -1,6 +1,5 @@
-// Digests and random bytes over libcrypto. The algorithm objects are fetched once per process
-// (fetching per call costs a third of the throughput of a record scan); every function may be
-// called from any thread. Nothing here can fail for lack of memory without ending the process.
+// Digests and random bytes over libcrypto; every function may be called from any thread. Nothing
+// here can fail for lack of memory without ending the process.
 #pragma once
 
 #include <array>
