@@ -157,9 +157,23 @@ FILES_TEST("a FIFO is told from a file without waiting for its writer") {
   Opened<TestType> t;
   t.scratch.make_fifo("fifo");
   CHECK(must(t.files.stat_at(t.root, "fifo")).type == FileType::fifo);
-  for (const auto access : {Access::read, Access::write})
+  for (const auto access : {Access::read, Access::write, Access::read_expected})
     CHECK(code_of(t.files.open_file(t.root, "fifo", access)) == ErrorCode::invalid_argument);
   CHECK(code_of(t.files.open_directory(t.root, "fifo", Follow::no)) == ErrorCode::not_directory);
+}
+
+FILES_TEST(
+    "where a file is expected, it is opened with its stat, and anything else is refused alike") {
+  Opened<TestType> t;
+  t.put("file", "text");
+  must(t.files.make_directory(t.root, "dir", 0755));
+  must(t.files.make_symlink(t.root, "link", "file"));
+  const auto opened = must(t.files.open_file_with_stat(t.root, "file", Access::read_expected));
+  CHECK(opened.stat.inode == must(t.files.stat_at(t.root, "file")).inode);
+  CHECK(opened.stat.size == 4);
+  for (const auto* name : {"dir", "link", "none"})
+    CHECK(code_of(t.files.open_file(t.root, name, Access::read_expected)) ==
+          code_of(t.files.open_file(t.root, name, Access::read)));
 }
 
 FILES_TEST("missing names and wrong types have codes of their own") {

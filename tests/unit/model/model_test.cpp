@@ -262,3 +262,39 @@ TEST_CASE("model: a file is sensitive by word, by secret, or by a mode that othe
   resource.fields.back() = {Field::content, Content{{}, 0, "", false, false, "tls/key"}};
   CHECK(resource.sensitive());
 }
+
+TEST_CASE("model: a table of targets finds each, and names a resource whose target stands twice") {
+  Manifest manifest;
+  const auto add = [&manifest](const std::string& name, const std::string& path) {
+    auto resource = std::make_shared<Resource>();
+    resource->reference = {ResourceType::file, name};
+    resource->target = {TargetFamily::path, path};
+    manifest.resources.push_back(std::move(resource));
+  };
+  CHECK(TargetTable(manifest).find({TargetFamily::path, "/a"}) == nullptr);
+  for (int i = 0; i < 1000; ++i) add("f" + std::to_string(i), "/a/" + std::to_string(i));
+  const TargetTable table(manifest);
+  CHECK(table.repeated() == nullptr);
+  for (const auto& resource : manifest.resources)
+    CHECK(table.find(resource->target) == resource.get());
+  CHECK(table.find({TargetFamily::path, "/a"}) == nullptr);
+  CHECK(table.find({TargetFamily::unit, "/a/1"}) == nullptr);
+  add("again", "/a/500");
+  const TargetTable repeated(manifest);
+  REQUIRE(repeated.repeated() != nullptr);
+  CHECK(repeated.repeated()->reference.name == "again");
+  CHECK(repeated.find({TargetFamily::path, "/a/500"})->reference.name == "f500");
+}
+
+TEST_CASE("model: a path is normalised or shown as it should be written") {
+  for (const auto* good : {"/", "/a", "/a/b", "/...", "/a/.b", "/a/..b", "/ a"})
+    CHECK(check_path(good));
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"/a/", "/a"}, {"//a", "/a"},     {"/a//b", "/a/b"}, {"/./a", "/a"}, {"/a/.", "/a"},
+      {"/..", "/"},  {"/a/../b", "/b"}, {"/a/..", "/"},    {"//", "/"}};
+  for (const auto& [path, right] : wrong) {
+    const auto checked = check_path(path);
+    REQUIRE_FALSE(checked);
+    CHECK(checked.error().message() == "write it as " + right);
+  }
+}

@@ -46,6 +46,11 @@ bool is_root() {
   return ::geteuid() == 0;
 }
 
+// A socket's name; nobody listens at it.
+int make_socket(const std::string& path) {
+  return ::mknod(path.c_str(), S_IFSOCK | 0644, 0);
+}
+
 // Zeros with a mark at the beginning and in the middle.
 class SparseSource final : public ByteSource {
  public:
@@ -121,6 +126,31 @@ TEST_CASE("resource: a FIFO in a file's place is seen at once and not opened") {
   CHECK(drifts_of(r.scene.observe(file)) == "type: FIFO -> regular file\n");
   CHECK(r.pass.run({file}).outcome("/pipe").find("type conflict") != std::string::npos);
   CHECK(S_ISFIFO(r.stat("/pipe").st_mode));
+}
+
+TEST_CASE(
+    "resource: whatever took the place of a file that Datum left is told as on first contact") {
+  Real r;
+  const auto file = a_file("/own").content(r.scene.content, "x").done();
+  const auto path = r.scratch.path("/own");
+  const auto first_contact = [&](const std::function<int()>& put) {
+    std::filesystem::remove_all(path);
+    REQUIRE(put() == 0);
+    return drifts_of(r.scene.observe(file));
+  };
+  const std::vector<std::function<int()>> others{
+      [&] { return ::mkfifo(path.c_str(), 0644); }, [&] { return ::mkdir(path.c_str(), 0755); },
+      [&] { return ::symlink("/etc/passwd", path.c_str()); }, [&] { return make_socket(path); }};
+  for (const auto& put : others) {
+    const auto expected = first_contact(put);
+    std::filesystem::remove_all(path);
+    Pass pass(r.scene);
+    REQUIRE(pass.run({file}).outcome("/own") == "succeeded");
+    std::filesystem::remove(path);
+    REQUIRE(put() == 0);
+    const auto again = pass.run({file});
+    CHECK(drifts_of(again.before.front()) == expected);
+  }
 }
 
 TEST_CASE("resource: [F04] [F33] owners and set-uid on a real disk, by numbers too") {

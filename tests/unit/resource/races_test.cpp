@@ -225,6 +225,14 @@ struct Tally {
     WARN(what << ": " << rounds << " rounds, " << swaps << " swaps, " << succeeded
               << " actions succeeded, " << other << " did not, violations " << violations);
   }
+  // Every round met a swap, some actions noticed it and some did not have to, and nothing was lent.
+  void check(const char* what) const {
+    show(what);
+    CHECK(violations == 0);
+    CHECK(swaps >= kRounds);
+    CHECK(other > 0);
+    CHECK(succeeded > 0);
+  }
 };
 
 // Passes over `resources`; the two names below the root are exchanged between any two calls of one,
@@ -276,11 +284,7 @@ TEST_CASE("races: [S01] a user's folder that is exchanged for a link leads no wr
                        a_directory("/home/d/made").mode("0777").done(),
                        a_symlink("/home/d/s", std::to_string(round)).done()};
   });
-  tally.show("folder and link");
-  CHECK(tally.violations == 0);
-  CHECK(tally.swaps >= kRounds);
-  CHECK(tally.other > 0);
-  CHECK(tally.succeeded > 0);
+  tally.check("folder and link");
 }
 
 TEST_CASE(
@@ -304,11 +308,7 @@ TEST_CASE(
           .with(Field::replace, std::string("inPlace"));
     return std::vector{file.done()};
   });
-  tally.show("file and link");
-  CHECK(tally.violations == 0);
-  CHECK(tally.swaps >= kRounds);
-  CHECK(tally.other > 0);
-  CHECK(tally.succeeded > 0);
+  tally.check("file and link");
 }
 
 TEST_CASE(
@@ -334,11 +334,7 @@ TEST_CASE(
     return std::vector{file.done()};
   };
   const auto tally = race(field, "/home/f", "/home/h", declared, false);
-  tally.show("file and hard link");
-  CHECK(tally.violations == 0);
-  CHECK(tally.swaps >= kRounds);
-  CHECK(tally.other > 0);
-  CHECK(tally.succeeded > 0);
+  tally.check("file and hard link");
 }
 
 TEST_CASE("races: [S06] a folder of root's that takes a new one's place is not given away") {
@@ -408,9 +404,5 @@ TEST_CASE("races: [F27] a purged folder that is exchanged for a link empties no 
     auto purged = a_directory("/home/p").mode(round % 2 == 0 ? "0777" : "0700").owner("test");
     return std::vector{purged.with(Field::purge, true).with(Field::purge_directories, true).done()};
   });
-  tally.show("purged folder and link");
-  CHECK(tally.violations == 0);
-  CHECK(tally.swaps >= kRounds);
-  CHECK(tally.other > 0);
-  CHECK(tally.succeeded > 0);
+  tally.check("purged folder and link");
 }
