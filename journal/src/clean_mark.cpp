@@ -98,9 +98,9 @@ Result<CleanMark> mark_of(int data_fd, const Id128& store, const Head& head) {
                    static_cast<std::uint64_t>(info.st_ino)};
 }
 
-Status write_clean_mark(int folder, const CleanMark& mark) {
+Status write_clean_mark(int folder, const CleanMark& mark, const StepHook& hook) {
   const auto body = body_of(mark);
-  return replace_file(folder, kCleanName, body + crc_line(body));
+  return replace_file(folder, kCleanName, body + crc_line(body), hook);
 }
 
 Result<std::optional<CleanMark>> read_clean_mark(int folder) {
@@ -115,12 +115,20 @@ Result<std::optional<CleanMark>> read_clean_mark(int folder) {
   return parse({text.data(), static_cast<std::size_t>(size)});
 }
 
-Status remove_clean_mark(int folder) {
+Status remove_clean_mark(int folder, const StepHook& hook) {
+  const auto reach = [&hook](std::string_view point) {
+    if (hook) hook(point);
+  };
+  reach("before removing the mark");
   if (::unlinkat(folder, kCleanName, 0) != 0) {
     if (errno == ENOENT) return {};
     return fail(error_from_errno(errno, "remove clean"));
   }
-  return sync_fd(folder, "the store's folder");
+  reach("after removing the mark");
+  reach("before sync of the removal");
+  DATUM_TRY(sync_fd(folder, "the store's folder"));
+  reach("after sync of the removal");
+  return {};
 }
 
 }  // namespace datum::journal

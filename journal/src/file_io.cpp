@@ -65,14 +65,25 @@ Status sync_fd(int fd, std::string_view what) {
   return {};
 }
 
-Status replace_file(int folder, const std::string& name, std::string_view text) {
+Status replace_file(int folder, const std::string& name, std::string_view text,
+                    const StepHook& hook) {
+  const auto reach = [&hook](std::string_view point) {
+    if (hook) hook(point);
+  };
   const std::string part = name + ".part";
   DATUM_ASSIGN(const Fd fd, open_at(folder, part, O_WRONLY | O_CREAT | O_TRUNC));
   DATUM_TRY(write_all(fd.get(), as_bytes(text)));
+  reach("before sync of the mark");
   DATUM_TRY(sync_fd(fd.get(), part));
+  reach("after sync of the mark");
+  reach("before renaming the mark");
   if (::renameat(folder, part.c_str(), folder, name.c_str()) != 0)
     return fail(error_from_errno(errno, "rename " + part));
-  return sync_fd(folder, "the folder of " + name);
+  reach("after renaming the mark");
+  reach("before sync of the mark's name");
+  DATUM_TRY(sync_fd(folder, "the folder of " + name));
+  reach("after sync of the mark's name");
+  return {};
 }
 
 Result<PathParts> split_path(const std::string& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,8 +40,12 @@ class Fd {
 [[nodiscard]] Status write_all(int fd, ByteView bytes);
 [[nodiscard]] Status sync_fd(int fd, std::string_view what);
 
+// Told before and after each step of what must survive a crash at any of them.
+using StepHook = std::function<void(std::string_view point)>;
+
 // Writes `text` to `name`.part in `folder`, syncs it, renames it to `name` and syncs the folder.
-[[nodiscard]] Status replace_file(int folder, const std::string& name, std::string_view text);
+[[nodiscard]] Status replace_file(int folder, const std::string& name, std::string_view text,
+                                  const StepHook& hook = {});
 
 struct PathParts {
   std::string folder;

@@ -174,6 +174,7 @@ Result<Seq> LmdbLog::append(const Batch& batch) {
   if (is_empty(batch)) return before.seq;
   const auto level = batch.raise_level.value_or(env_->level());
   Head head;
+  if (store_.crash_point) store_.crash_point("before append", before);
   DATUM_TRY(commit([&](MDB_txn* txn) {
     head = before;
     int number = put_entries(txn, *env_, batch.entries, level, head);
@@ -183,6 +184,7 @@ Result<Seq> LmdbLog::append(const Batch& batch) {
     return number;
   }));
   env_->publish(head, level);
+  if (store_.crash_point) store_.crash_point("after append", head);
   return head.seq;
 }
 
@@ -276,7 +278,7 @@ Status LmdbLog::close() {
     auto data = open_at(store_.folder.get(), kDataName, O_RDONLY);
     if (!data) return fail(std::move(data).error());
     DATUM_ASSIGN(const CleanMark mark, mark_of(data->get(), store, head));
-    marked = write_clean_mark(store_.folder.get(), mark);
+    marked = write_clean_mark(store_.folder.get(), mark, steps_of(store_.crash_point, head));
   }
   store_.lock = Fd();
   return marked;

@@ -16,6 +16,7 @@ struct StoreHandle {
   Fd lock;
   OpenMode mode = OpenMode::open;
   std::uint32_t max_level = 1;
+  CrashPoint crash_point;
 };
 
 class LmdbLog final : public LmdbReading<Log> {

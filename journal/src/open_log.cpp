@@ -53,13 +53,14 @@ Status create_store(int folder, const OpenOptions& options, const std::string& p
                     const Id128& store) {
   if (has_file(folder, kCleanName) || has_file(folder, kLmdbLockName))
     return fail(ErrorCode::corrupt, "data.mdb is missing from a folder that held a store");
-  return create_data(folder, path, [&](const std::string& inner) -> Status {
+  const auto make = [&](const std::string& inner) -> Status {
     // Closed again before its file is moved.
     auto made = Environment::open(
         {inner, Access::write, options.indexes, store, options.level, options.map_bytes});
     if (!made) return fail(std::move(made).error());
     return {};
-  });
+  };
+  return create_data(folder, path, make, steps_of(options.crash_point, {}));
 }
 
 Status prepare_writing(const StoreHandle& store, const OpenOptions& options, const Id128& id) {
@@ -73,7 +74,7 @@ Status prepare_writing(const StoreHandle& store, const OpenOptions& options, con
     return create_store(folder, options, store.path, id);
   }
   DATUM_TRY(check_store(folder, options));
-  return remove_clean_mark(folder);
+  return remove_clean_mark(folder, steps_of(options.crash_point, {}));
 }
 
 Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& options,
@@ -142,6 +143,7 @@ Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& op
   store.path = folder;
   store.mode = options.mode;
   store.max_level = options.level;
+  store.crash_point = options.crash_point;
   DATUM_ASSIGN(store.folder, open_folder(folder));
   if (options.mode == OpenMode::read_only) return store;
   DATUM_TRY(check_access(store.folder.get(), folder));

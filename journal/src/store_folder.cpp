@@ -143,8 +143,16 @@ Result<Fd> take_lock(int folder, LockKind kind) {
   return std::move(*opened);
 }
 
+StepHook steps_of(const CrashPoint& crash_point, const Head& head) {
+  if (!crash_point) return {};
+  return [&crash_point, head](std::string_view point) { crash_point(point, head); };
+}
+
 Status create_data(int folder, const std::string& path,
-                   const std::function<Status(const std::string&)>& make) {
+                   const std::function<Status(const std::string&)>& make, const StepHook& hook) {
+  const auto reach = [&hook](std::string_view point) {
+    if (hook) hook(point);
+  };
   const auto inner = path + "/" + kCreatingName;
   const auto clear = [&] {
     ::unlink((inner + "/" + kDataName).c_str());
@@ -156,9 +164,13 @@ Status create_data(int folder, const std::string& path,
     return fail(error_from_errno(errno, "make " + inner));
   DATUM_TRY(make(inner));
   // The commit inside was synced; the name that it gets now must be too.
+  reach("before naming the data");
   if (::rename((inner + "/" + kDataName).c_str(), (path + "/" + kDataName).c_str()) != 0)
     return fail(error_from_errno(errno, "rename data.mdb"));
+  reach("after naming the data");
+  reach("before sync of the name");
   DATUM_TRY(sync_fd(folder, path));
+  reach("after sync of the name");
   if (!clear()) return fail(error_from_errno(errno, "remove " + inner));
   return {};
 }

@@ -49,6 +49,9 @@ enum class LockKind : bool { shared, exclusive };
 // Pid in the lock's file, 0 when it holds none.
 [[nodiscard]] std::int64_t lock_holder(int folder);
 
+// The crash points of a log as steps, all with `head` durable; no hook where there is none.
+[[nodiscard]] StepHook steps_of(const CrashPoint& crash_point, const Head& head);
+
 // How data.mdb looked when the store was closed in order.
 struct CleanMark {
   Id128 store;
@@ -61,15 +64,16 @@ struct CleanMark {
 };
 // What a mark of this moment would say of the file.
 [[nodiscard]] Result<CleanMark> mark_of(int data_fd, const Id128& store, const Head& head);
-[[nodiscard]] Status write_clean_mark(int folder, const CleanMark& mark);
+[[nodiscard]] Status write_clean_mark(int folder, const CleanMark& mark, const StepHook& hook = {});
 // nullopt: there is none, or its checksum is wrong (which counts as none).
 [[nodiscard]] Result<std::optional<CleanMark>> read_clean_mark(int folder);
 // Gone, and its absence durable.
-[[nodiscard]] Status remove_clean_mark(int folder);
+[[nodiscard]] Status remove_clean_mark(int folder, const StepHook& hook = {});
 
 // Lets `make` write a complete environment into the sub-folder that it is given, then moves
 // data.mdb up, durably. What an earlier attempt left is removed first.
 [[nodiscard]] Status create_data(int folder, const std::string& path,
-                                 const std::function<Status(const std::string&)>& make);
+                                 const std::function<Status(const std::string&)>& make,
+                                 const StepHook& hook = {});
 
 }  // namespace datum::journal

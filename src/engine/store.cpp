@@ -111,7 +111,7 @@ Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& 
   DATUM_TRY(check_not_imported(files, folder));
   // Whoever can write the folder can put another journal or another key in the place of ours.
   DATUM_TRY(config::check_way(files, folder, binding.trusted_uid));
-  DATUM_ASSIGN(auto history, history::open_history(loop, folder));
+  DATUM_ASSIGN(auto history, history::open_history(loop, folder, binding.crash_point));
   return open_store_over(loop, files, folder, std::move(history), binding);
 }
 

@@ -18,18 +18,21 @@ static std::string journal_folder(const std::string& store_folder) {
 }
 
 static Result<std::unique_ptr<History>> open_mode(loop::Loop& loop, const std::string& store_folder,
-                                                  journal::OpenMode mode) {
-  auto log = journal::open_log(journal_folder(store_folder), options(mode));
+                                                  const journal::OpenOptions& options) {
+  auto log = journal::open_log(journal_folder(store_folder), options);
   if (!log) return fail(std::move(log).error());
   return History::open(loop, std::move(*log));
 }
 
-Result<std::unique_ptr<History>> open_history(loop::Loop& loop, const std::string& store_folder) {
-  return open_mode(loop, store_folder, journal::OpenMode::create_or_open);
+Result<std::unique_ptr<History>> open_history(loop::Loop& loop, const std::string& store_folder,
+                                              journal::CrashPoint crash_point) {
+  auto wanted = options(journal::OpenMode::create_or_open);
+  wanted.crash_point = std::move(crash_point);
+  return open_mode(loop, store_folder, wanted);
 }
 
 Result<std::unique_ptr<History>> open_existing(loop::Loop& loop, const std::string& store_folder) {
-  return open_mode(loop, store_folder, journal::OpenMode::open);
+  return open_mode(loop, store_folder, options(journal::OpenMode::open));
 }
 
 Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_folder) {

@@ -183,6 +183,13 @@ class Log : public Reader {
   [[nodiscard]] virtual Status close() = 0;
 };
 
+// Where a test or the self-test may end the process: "before WHAT" and "after WHAT" for each
+// durable step of a store, which are naming, renaming and syncing its data at its birth ("naming
+// the data", "sync of the name"), "removing the mark" and "sync of the removal", "append", and
+// "sync of the mark", "renaming the mark" and "sync of the mark's name". `head` is what is durable
+// by then. On the thread that does the step. Passed down, never global.
+using CrashPoint = std::function<void(std::string_view point, const Head& head)>;
+
 enum class OpenMode : std::uint8_t {
   create_or_open,  // a missing store is created (folder, file and parents' entries synced)
   open,            // a missing store is `not_found`
@@ -202,6 +209,7 @@ struct OpenOptions {
   std::int64_t walk_limit_ms = 10'000;
   // Address space for the map at first, 0: the default. It grows by itself.
   std::uint64_t map_bytes = 0;
+  CrashPoint crash_point;  // empty in every program's own work
 };
 
 // Opens the store in `folder` (absolute; 0700, owned by the caller). Takes the writer lock (`busy`

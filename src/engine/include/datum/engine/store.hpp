@@ -38,6 +38,8 @@ struct StoreBinding {
   // Where identity and key of a new store come from; empty: the system. A simulation repeats itself
   // only with its own.
   std::function<void(MutableByteView)> fill_random = {};
+  // Of the journal, for the self-test and for tests; empty in every program's own work.
+  journal::CrashPoint crash_point = {};
 };
 
 // Opens or creates the store in `folder` and queues its `storeCreated`/`storeOpened` (not yet

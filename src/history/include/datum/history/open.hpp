@@ -9,9 +9,10 @@
 namespace datum::history {
 
 // For the one process that writes; creates the store's folder and the journal if they are missing.
-// The errors of journal::open_log.
+// The errors of journal::open_log. `crash_point` is for the self-test and for tests.
 [[nodiscard]] Result<std::unique_ptr<History>> open_history(loop::Loop& loop,
-                                                            const std::string& store_folder);
+                                                            const std::string& store_folder,
+                                                            journal::CrashPoint crash_point = {});
 // The same for a store that is there: `not_found` where there is none.
 [[nodiscard]] Result<std::unique_ptr<History>> open_existing(loop::Loop& loop,
                                                              const std::string& store_folder);
