@@ -376,6 +376,26 @@ void add_upkeep_verbs(Commands& commands, Arguments& arguments, CLI::App& journa
       .with_json();
 }
 
+void add_selftest_verbs(Commands& commands, Arguments& arguments, CLI::App& selftest) {
+  auto& crash = add(commands, selftest, arguments, Verb::selftest_crash_recovery, "crash-recovery",
+                    "end passes at every step, in a scratch folder, and check what is left");
+  crash.app()
+      .add_option("--rounds", arguments.rounds, "how many passes are ended (default: 150)")
+      ->type_name("N")
+      ->check(kDigits);
+  crash.app()
+      .add_option("--dir", arguments.folder, "make the scratch folder in this one")
+      ->type_name("DIR")
+      ->check(kNotEmpty);
+  crash.app()
+      .add_option_function<std::uint64_t>(
+          "--seed", [&arguments](const std::uint64_t& seed) { arguments.seed = seed; },
+          "repeat the run of this seed")
+      ->type_name("S")
+      ->check(kDigits);
+  crash.with_json();
+}
+
 // A word that is no command, with the one that was perhaps meant; nothing to say if it is one.
 std::string find_wrong_word(const CLI::App& app, const std::string& path, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return {};
@@ -415,6 +435,9 @@ Parsed parse_arguments(int argc, char** argv) {
   add_journal_verbs(commands, arguments, journal);
   add_replay_verbs(commands, app, arguments);
   add_upkeep_verbs(commands, arguments, journal);
+  auto& selftest = *app.add_subcommand("selftest", "check Datum on this machine and disk");
+  selftest.require_subcommand(1);
+  add_selftest_verbs(commands, arguments, selftest);
   app.footer("Exit: 0 converged, 2 drifted, 4 unknown, 1 refused or failed, 3 another pass runs.");
   if (const auto wrong = find_wrong_word(app, "datum", argc, argv); !wrong.empty()) {
     std::cerr << wrong;

@@ -37,6 +37,7 @@ enum class Verb : std::uint8_t {
   journal_archive,
   journal_stat,
   journal_set_aside,
+  selftest_crash_recovery,
 };
 
 enum class Colour : std::uint8_t { automatic, always, never };
@@ -74,6 +75,9 @@ struct Arguments {
   std::vector<std::string> diff;       // two places, or nothing
   std::string pass_name, html;
   bool follow = false, redact = false, content = false;
+  // selftest
+  std::uint32_t rounds = 0;  // 0: the default
+  std::optional<std::uint64_t> seed;
   // ack, with `until`
   std::string reason;
   bool lift = false;

@@ -2,10 +2,15 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "instruments.hpp"
 
 namespace datum::program {
 
-[[nodiscard]] int pass_command(const Arguments& arguments);         // observe diff plan reconcile
+[[nodiscard]] int pass_command(const Arguments& arguments);  // observe diff plan reconcile
+[[nodiscard]] int watched_pass(const Arguments& arguments, const Instruments& instruments);
+[[nodiscard]] int selftest_command(const Arguments& arguments);
+// A process of the self-test: one pass in the folder of a life.
+[[nodiscard]] int selftest_pass(const std::string& folder);
 [[nodiscard]] int store_command(const Arguments& arguments);        // status owned history
 [[nodiscard]] int journal_command(const Arguments& arguments);      // journal …
 [[nodiscard]] int replay_command(const Arguments& arguments);       // replay postmortem

@@ -76,10 +76,12 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
 }
 
 loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conductor,
-                                                       engine::PassRequest request) {
+                                                       engine::PassRequest request,
+                                                       std::function<void()> recovered_call) {
   auto recovering = conductor.recover(request.read_terms, request.manifest);
   auto recovered = co_await recovering;
   if (!recovered) co_return fail(std::move(recovered).error());
+  if (recovered_call) recovered_call();
   auto running = conductor.run(std::move(request));
   co_return co_await running;
 }
@@ -152,19 +154,22 @@ Status check_fleet(Session& session, const Arguments& arguments,
   return {};
 }
 
-Result<int> run_pass(Arguments arguments) {
+Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   DATUM_ASSIGN(auto session, open_session(arguments));
+  if (instruments.watch_tree) session.watched_tree = instruments.watch_tree(*session.files);
+  if (instruments.watch_store) session.watched_store = instruments.watch_store(*session.files);
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
   fill_in(arguments, configuration);
   session.strict_paths = configuration.strict_paths.value;
   DATUM_TRY(check_fleet(session, arguments, configuration));
   DATUM_ASSIGN(const auto desired, load_desired(*session.files, session.root, arguments));
   const bool dry = is_dry(arguments.verb);
-  const engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
-                                     program_version(), trusted_uid()};
+  engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
+                               program_version(), trusted_uid()};
+  binding.crash_point = instruments.journal;
   auto store =
       dry ? open_forgetful_store(session, binding)
-          : engine::open_store(*session.loop, *session.files, session.state_folder, binding);
+          : engine::open_store(*session.loop, session.store_files(), session.state_folder, binding);
   if (!store) return fail(with_remedy(std::move(store).error(), session.state_folder));
   if (store->key_was_lost)
     std::fprintf(stderr,
@@ -174,6 +179,7 @@ Result<int> run_pass(Arguments arguments) {
   auto machine = make_machine(session, desired.content, store->sensitive_key);
   DATUM_ASSIGN(auto request,
                make_request(session, arguments, configuration, desired, store->history->state()));
+  request.crash_point = instruments.wave;
   if (!arguments.plan_in.empty()) {
     DATUM_ASSIGN(auto saved, read_plan_file(arguments.plan_in));
     request.approve = [saved, root = session.root_path, manifest = desired.manifest](
@@ -185,7 +191,8 @@ Result<int> run_pass(Arguments arguments) {
   Result<engine::PassReport> report = fail(ErrorCode::internal, "no pass ran");
   {
     DATUM_ASSIGN(const auto signals, watch_stop(session, conductor));
-    report = run_task(*session.loop, recover_and_run(conductor, std::move(request)));
+    report = run_task(*session.loop,
+                      recover_and_run(conductor, std::move(request), instruments.recovered));
   }
   const auto acknowledged =
       core::standing_acknowledgements(store->history->state(), session.loop->clock().wall_now());
@@ -208,7 +215,11 @@ Result<int> run_pass(Arguments arguments) {
 }  // namespace
 
 int pass_command(const Arguments& arguments) {
-  return finish(run_pass(arguments));
+  return finish(run_pass(arguments, {}));
+}
+
+int watched_pass(const Arguments& arguments, const Instruments& instruments) {
+  return finish(run_pass(arguments, instruments));
 }
 
 }  // namespace datum::program

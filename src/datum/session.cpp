@@ -154,7 +154,7 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
                                                 std::shared_ptr<const ContentSource> content,
                                                 Bytes sensitive_key) {
   auto machine = std::make_shared<resource::Machine>();
-  machine->files = session.files.get();
+  machine->files = &session.tree_files();
   machine->root = &session.root;
   machine->root_path = session.root_path;
   machine->accounts = session.accounts.get();

@@ -26,6 +26,11 @@ struct Session {
   std::string config_folder;
   std::unique_ptr<os::Accounts> accounts;
   bool strict_paths = false;  // `trust.strictPaths`
+  // In front of `files`, in a process of the self-test only.
+  std::unique_ptr<os::Files> watched_tree, watched_store;
+
+  [[nodiscard]] os::Files& tree_files() const { return watched_tree ? *watched_tree : *files; }
+  [[nodiscard]] os::Files& store_files() const { return watched_store ? *watched_store : *files; }
 };
 // The user whose files count as root's.
 [[nodiscard]] std::uint32_t trusted_uid();
