@@ -24,11 +24,27 @@ constexpr Seq kRecords = 64;
 constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kSeed = 20'240'601;
 
-// Every byte in the long run (tests/unit/journal/damage_all.py), a seeded sixteenth of them else.
-bool is_chosen(std::mt19937& random) {
-  static_cast<void>(random());
-  return ::getenv("DATUM_DAMAGE") != nullptr || random() % 16 == 0;
-}
+// A seeded sixteenth of all bytes; in the long run (tests/unit/journal/damage_all.py) every one,
+// each in one of several processes: "PART/PARTS".
+class Choice {
+ public:
+  Choice() {
+    const char* wanted = ::getenv("DATUM_DAMAGE");
+    if (wanted == nullptr) return;
+    is_long_ = true;
+    REQUIRE(std::sscanf(wanted, "%lu/%lu", &part_, &parts_) == 2);
+    REQUIRE(part_ < parts_);
+  }
+  bool takes(std::uint64_t offset) {
+    const bool is_chosen = random_() % 16 == 0;
+    return is_long_ ? offset % parts_ == part_ : is_chosen;
+  }
+
+ private:
+  std::mt19937 random_{kSeed};
+  bool is_long_ = false;
+  std::uint64_t part_ = 0, parts_ = 1;
+};
 
 // A store with its bytes and what it says when it is whole.
 class Patient {
@@ -142,9 +158,10 @@ TEST_CASE("journal: every altered byte of a record's header is refused, and so i
 
 TEST_CASE("journal: bytes altered one by one are refused or harmless") {
   Patient patient;
+  Choice choice;
   std::mt19937 random(kSeed);
   for (std::uint64_t offset = 0; offset < patient.bytes.size(); ++offset) {
-    if (!is_chosen(random)) continue;
+    if (!choice.takes(offset)) continue;
     flip_and_judge(patient, offset, static_cast<std::uint8_t>(1 + random() % 255),
                    random() % 2 == 0, true);
   }
@@ -289,7 +306,7 @@ TEST_CASE("journal: a store that was put back to an earlier state is corrupt by 
   REQUIRE_FALSE(log);
   CHECK(log.error().code() == ErrorCode::corrupt);
   CHECK(log.error().message().find("closed at record 65") != std::string::npos);
-  const auto verified = verify_store(patient.folder, 10'000);
+  const auto verified = verify_store(patient.folder, kNoHurryMs);
   REQUIRE(verified);
   CHECK_FALSE(verified->sound);
 }

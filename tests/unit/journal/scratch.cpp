@@ -26,6 +26,7 @@ OpenOptions options_for(OpenMode mode) {
   OpenOptions options;
   options.mode = mode;
   options.indexes = {"passes", "targets"};
+  options.walk_limit_ms = kNoHurryMs;
   return options;
 }
 

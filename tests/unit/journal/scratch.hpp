@@ -9,6 +9,10 @@
 
 namespace datum::journal::test {
 
+// For walks that must end by themselves: a machine that is busy with other things makes no test
+// fail, and one that hangs ends with the limit of the whole program.
+inline constexpr std::int64_t kNoHurryMs = 3'600'000;
+
 class Scratch {
  public:
   Scratch();

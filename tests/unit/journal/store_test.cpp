@@ -145,7 +145,7 @@ TEST_CASE("journal: a second writer is told who the first is, and a dead one's l
       CHECK(error.code() == ErrorCode::busy);
       CHECK(error.message().find(std::to_string(::getpid())) != std::string::npos);
     }
-    CHECK(verify_store(folder, 10'000).error().code() == ErrorCode::busy);
+    CHECK(verify_store(folder, kNoHurryMs).error().code() == ErrorCode::busy);
     CHECK(refusal(folder, options_for(OpenMode::live)).code() == ErrorCode::refused);
   }
   const int status = in_child([&] {
@@ -187,7 +187,7 @@ TEST_CASE("journal: reading a closed store or a copy writes no byte and keeps wr
   std::filesystem::copy_file(folder + "/data.mdb", scratch.path("copy/data.mdb"));
   const auto copy_before = look_of(scratch.path("copy"));
   CHECK(open_or_fail(scratch.path("copy"), OpenMode::read_only)->read_head()->seq == 100);
-  CHECK(verify_store(scratch.path("copy"), 10'000)->sound);
+  CHECK(verify_store(scratch.path("copy"), kNoHurryMs)->sound);
   CHECK(look_of(scratch.path("copy")) == copy_before);
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("journal: ten thousand programs started between writes leave the store
     CHECK(log->verify(1)->sound);
     REQUIRE(log->close());
   }
-  const auto found = verify_store(folder, 60'000);
+  const auto found = verify_store(folder, kNoHurryMs);
   REQUIRE(found);
   CHECK(found->sound);
 }
@@ -377,7 +377,7 @@ TEST_CASE(
   auto after = look_of(folder);
   after["writer.lock"] = before.at("writer.lock");
   CHECK(after == before);
-  options.walk_limit_ms = 10'000;
+  options.walk_limit_ms = kNoHurryMs;
   CHECK(open_log(folder, options));
 }
 
@@ -470,7 +470,7 @@ TEST_CASE(
     }
     if (draw(2) == 0) REQUIRE(log->close());
   }
-  const auto found = verify_store(folder, 60'000);
+  const auto found = verify_store(folder, kNoHurryMs);
   REQUIRE(found);
   INFO(found->problem);
   CHECK(found->sound);
