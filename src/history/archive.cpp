@@ -5,6 +5,10 @@
 namespace datum::history {
 namespace {
 
+// Of the age: what is younger by so little goes with what is due, or every pass would have a few
+// records due and write a file for them.
+constexpr std::int64_t kAgeShare = 8;
+
 Result<WallNs> time_of(journal::Reader& reader, Seq seq) {
   WallNs time;
   DATUM_TRY(reader.read(seq, [&time](const journal::Record& record) {
@@ -43,7 +47,12 @@ Result<std::optional<ArchiveRange>> find_due(journal::Reader& reader, const Arch
   DATUM_ASSIGN(auto head, reader.read_head());
   DATUM_ASSIGN(head.first, first_unarchived(reader));
   if (head.seq <= head.first) return std::optional<ArchiveRange>{};
-  DATUM_ASSIGN(Seq to, last_before(reader, head, {now.ns - limits.after_ns}));
+  Seq to = 0;
+  DATUM_ASSIGN(const WallNs oldest, time_of(reader, head.first));
+  if (oldest.ns < now.ns - limits.after_ns) {
+    const auto young = limits.after_ns - limits.after_ns / kAgeShare;
+    DATUM_ASSIGN(to, last_before(reader, head, {now.ns - young}));
+  }
   DATUM_ASSIGN(const auto usage, reader.read_usage());
   if (usage.live_bytes > limits.above_bytes) {
     DATUM_ASSIGN(const auto each, bytes_per_record(reader, head));

@@ -20,8 +20,8 @@ inline constexpr std::uint64_t kMaxArchiveBytes = 64ULL * 1024 * 1024;
 // Metadata of the journal: the last sequence that an `archived` event covers (8 bytes).
 inline constexpr std::string_view kArchivedMeta = "archived";
 
-// From agent.yaml (`journal:`). Above the size, the oldest records go until half of it is left;
-// records older than the age go in any case.
+// From agent.yaml (`journal:`). Above the size, the oldest records go until half of it is left. No
+// record stays longer than the age: once the oldest reaches it, all older than seven eighths go.
 struct ArchiveLimits {
   std::uint64_t above_bytes = std::uint64_t{1} << 30U;
   std::int64_t after_ns = 400 * 86'400 * kNsPerSecond;
