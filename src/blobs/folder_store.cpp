@@ -258,42 +258,6 @@ Status FolderStore::remove(const Digest& digest) {
   return removed;
 }
 
-Result<std::uint64_t> FolderStore::sweep(std::span<const Digest> live, std::int64_t young_ns) {
-  if (read_only_) return fail(ErrorCode::read_only, "blobs: opened for reading");
-  std::set<Digest> keep(live.begin(), live.end());
-  {
-    const Lock lock(mutex_);
-    for (const auto& [digest, unused] : pending_) keep.insert(digest);
-  }
-  const std::vector<Digest> roots(keep.begin(), keep.end());
-  for (const auto& digest : roots) {
-    const auto file = read_file(digest);
-    if (!file && file.error().code() == ErrorCode::not_found) continue;
-    if (!file) return fail(file.error());
-    DATUM_ASSIGN(const auto header, read_header(*file));
-    if (header.form != Form::list) continue;
-    DATUM_ASSIGN(const auto parts, decode_list(*file));
-    keep.insert(parts.begin(), parts.end());
-  }
-  const Lock lock(mutex_);
-  std::uint64_t freed = 0;
-  DATUM_ASSIGN(const auto subs, list_subs());
-  for (const auto& sub : subs) {
-    DATUM_ASSIGN(const auto folder, open_sub(sub));
-    DATUM_ASSIGN(const auto entries, files_.list(folder));
-    for (const auto& entry : entries) {
-      const auto digest = Digest::find_hex(entry.name);
-      if (!digest || keep.contains(*digest)) continue;
-      DATUM_ASSIGN(const auto stat, files_.stat_at(folder, entry.name));
-      if (stat.mtime_ns >= young_ns) continue;
-      DATUM_TRY(files_.remove_file(folder, entry.name));
-      freed += stat.size;
-    }
-  }
-  used_.reset();
-  return freed;
-}
-
 Result<std::unique_ptr<BlobStore>> open_blobs(os::Files& files, const std::string& folder,
                                               bool read_only) {
   constexpr std::string_view kName = "blobs";

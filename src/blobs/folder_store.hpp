@@ -30,7 +30,8 @@ class FolderStore final : public BlobStore {
   [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override;
   [[nodiscard]] Result<std::uint64_t> used() const override;
   [[nodiscard]] Status remove(const Digest& digest) override;
-  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest> live,
+  [[nodiscard]] Result<std::uint64_t> used_by(std::span<const Digest> digests) const override;
+  [[nodiscard]] Result<std::uint64_t> sweep(const SweepRoots& roots,
                                             std::int64_t young_ns) override;
 
   // Of writers that died; only before anything is put.
@@ -44,6 +45,14 @@ class FolderStore final : public BlobStore {
     os::Handle handle;  // none once there are more than one would sync one by one
   };
   using Lock = std::scoped_lock<std::mutex>;
+  struct Weight {
+    std::uint64_t bytes = 0;    // of its own file, 0 if there is none
+    std::vector<Digest> parts;  // of a list
+  };
+  struct Addition {
+    std::uint64_t bytes = 0;
+    std::set<Digest> blobs;
+  };
 
   // The functions below are called with the lock held.
   [[nodiscard]] Result<os::Handle> open_sub(std::string_view sub) const;
@@ -58,6 +67,15 @@ class FolderStore final : public BlobStore {
   [[nodiscard]] bool many(std::size_t count) const;
   [[nodiscard]] Result<std::uint64_t> measure() const;
   [[nodiscard]] Result<std::vector<std::string>> list_subs() const;
+
+  // Without the lock.
+  [[nodiscard]] Result<Weight> weigh(const Digest& digest) const;
+  [[nodiscard]] Result<Addition> find_addition(const Digest& digest,
+                                               const std::set<Digest>& counted) const;
+  [[nodiscard]] Status add_live(std::span<const Digest> live, std::set<Digest>& keep) const;
+  [[nodiscard]] Status add_kept(const SweepRoots& roots, std::set<Digest>& keep) const;
+  [[nodiscard]] Result<std::uint64_t> remove_others(const std::set<Digest>& keep,
+                                                    std::int64_t young_ns);
 
   [[nodiscard]] Status put_part(const Digest& digest, ByteView file);
   [[nodiscard]] bool is_sound(const Digest& digest) const;

@@ -11,6 +11,7 @@
 #include "datum/codec/plan.hpp"
 #include "datum/config/glob.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/engine/upkeep.hpp"
 #include "observe.hpp"
 #include "running.hpp"
 
@@ -185,6 +186,18 @@ bool Conductor::may_go_on(Running& running) {
   return cut(core::Interruption::mode_lowered, "the mode is observe now: " + mode.reason);
 }
 
+// For the thread of a wave, which may ask once.
+static Result<resource::MeasureKept> make_measure_kept(Store& store) {
+  if (store.history->log() == nullptr) return resource::MeasureKept{};
+  DATUM_ASSIGN(auto reader, store.history->log()->make_reader());
+  const auto live = std::make_shared<std::unique_ptr<journal::Reader>>(std::move(reader));
+  return resource::MeasureKept([live, &store]() -> Result<std::uint64_t> {
+    DATUM_ASSIGN(const auto whole,
+                 journal::join_archive(std::move(*live), history::archive_folder(store.folder)));
+    return measure_kept(*whole, *store.blobs);
+  });
+}
+
 loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32_t> ordinals) {
   const auto& plan = running.report.plan;
   auto reserving = reserve_records(ordinals.size());
@@ -197,6 +210,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   options.run_child = [this](const loop::ChildOptions& child) {
     return loop_.run_child_in_job(child);
   };
+  DATUM_CO_ASSIGN(options.measure_kept, make_measure_kept(store_));
   auto wave = std::make_shared<resource::FileWave>(machine_, running.looking.declared, plan,
                                                    ordinals, std::move(options));
   std::function<Result<std::vector<resource::Prepared>>()> prepare =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "co_try.hpp"
 #include "datum/codec/manifest_file.hpp"
@@ -52,17 +53,35 @@ loop::Task<Result<journal::ArchiveFile>> archive(history::History& history,
   co_return co_await wait;
 }
 
-Result<std::uint64_t> sweep(const core::State& state, journal::Reader& reader,
-                            blobs::BlobStore& blobs, std::int64_t young_ns) {
-  DATUM_ASSIGN(const auto live, find_live_blobs(state, reader, blobs));
-  return blobs.sweep(live, young_ns);
+// By the newest record that names each, newest first.
+Result<std::vector<Digest>> find_kept(journal::Reader& whole) {
+  std::vector<Digest> named;
+  DATUM_TRY(history::scan_events(whole, 1, [&named](const history::StoredEvent& stored) {
+    if (const auto* announced = std::get_if<core::ActionsAnnounced>(&stored.event))
+      for (const auto& action : announced->actions)
+        if (!action.old_content.empty()) named.push_back(action.old_content);
+    return journal::Visit::go_on;
+  }));
+  std::vector<Digest> kept;
+  std::set<Digest> seen;
+  for (auto digest = named.rbegin(); digest != named.rend(); ++digest)
+    if (seen.insert(*digest).second) kept.push_back(*digest);
+  return kept;
+}
+
+Result<std::uint64_t> sweep(const Store& store, journal::Reader& reader, journal::Reader& whole,
+                            std::int64_t young_ns) {
+  DATUM_ASSIGN(const auto needed,
+               find_needed_blobs(store.history->state(), reader, whole, *store.blobs));
+  return store.blobs->sweep({needed.live, needed.kept, blobs::kMaxKeptTotal}, young_ns);
 }
 
 }  // namespace
 
-Result<std::vector<Digest>> find_live_blobs(const core::State& state, journal::Reader& journal,
-                                            const blobs::BlobStore& blobs) {
-  std::vector<Digest> live;
+Result<NeededBlobs> find_needed_blobs(const core::State& state, journal::Reader& journal,
+                                      journal::Reader& whole, const blobs::BlobStore& blobs) {
+  NeededBlobs needed;
+  auto& live = needed.live;
   DATUM_TRY(history::scan_events(journal, 1, [&live](const history::StoredEvent& stored) {
     const auto named = core::blobs_of(stored.event);
     live.insert(live.end(), named.begin(), named.end());
@@ -75,7 +94,13 @@ Result<std::vector<Digest>> find_live_blobs(const core::State& state, journal::R
   if (state.last_pass) DATUM_TRY(add_declaration(state.last_pass->declaration, blobs, live));
   std::sort(live.begin(), live.end());
   live.erase(std::unique(live.begin(), live.end()), live.end());
-  return live;
+  DATUM_ASSIGN(needed.kept, find_kept(whole));
+  return needed;
+}
+
+Result<std::uint64_t> measure_kept(journal::Reader& whole, const blobs::BlobStore& blobs) {
+  DATUM_ASSIGN(const auto kept, find_kept(whole));
+  return blobs.used_by(kept);
 }
 
 bool is_worth_compacting(const journal::Usage& usage) {
@@ -112,8 +137,11 @@ loop::Task<Result<UpkeepReport>> keep_up(loop::Loop& loop, Store& store, UpkeepR
     report.files.push_back(std::move(file));
   }
   if (!report.files.empty()) {
-    std::function<Result<std::uint64_t>()> work = [reader, &history, &store, &request] {
-      return sweep(history.state(), *reader, *store.blobs, request.young_ns);
+    DATUM_CO_ASSIGN(auto live, history.log()->make_reader());
+    DATUM_CO_ASSIGN(const std::shared_ptr<journal::Reader> whole,
+                    journal::join_archive(std::move(live), history::archive_folder(store.folder)));
+    std::function<Result<std::uint64_t>()> work = [reader, whole, &store, &request] {
+      return sweep(store, *reader, *whole, request.young_ns);
     };
     auto sweeping = loop::run_on<Result<std::uint64_t>>(loop.pool(), std::move(work));
     DATUM_CO_ASSIGN(report.blob_bytes_freed, co_await sweeping);

@@ -93,8 +93,8 @@ namespace {
 
 class Keeper {
  public:
-  Keeper(Sight& sight, blobs::BlobStore& store, std::uint64_t used)
-      : sight_(sight), store_(store), used_(used) {}
+  Keeper(Sight& sight, blobs::BlobStore& store, std::uint64_t used, const MeasureKept& measure)
+      : sight_(sight), store_(store), measure_(measure), used_(used) {}
 
   // Errors of the store; what concerns only this file is in `failure`.
   Status keep(const core::Action& action, Prepared& prepared, std::optional<Error>& failure) {
@@ -111,18 +111,32 @@ class Keeper {
     }
     if (!is_same_object(opened->stat, action.found, action.identity)) return {};
     prepared.old_size = opened->stat.size;
-    if (!fits(opened->stat.size, prepared)) return {};
+    DATUM_ASSIGN(const bool has_room, fits(opened->stat.size, prepared));
+    if (!has_room) return {};
     return keep_file(action, *opened, prepared, failure);
   }
 
  private:
-  bool fits(std::uint64_t size, Prepared& prepared) const {
-    if (size > blobs::kMaxKeptFile)
+  Result<bool> fits(std::uint64_t size, Prepared& prepared) {
+    if (size > blobs::kMaxKeptFile) {
       prepared.not_kept_reason = "larger than 16 MiB";
-    else if (used_ + size > blobs::kMaxKeptTotal)
-      prepared.not_kept_reason = "2 GiB of old content are kept already";
+    } else {
+      if (used_ + size > blobs::kMaxKeptTotal) DATUM_TRY(count_kept());
+      if (used_ + size > blobs::kMaxKeptTotal)
+        prepared.not_kept_reason = "2 GiB of old content are kept already";
+    }
     prepared.not_kept = !prepared.not_kept_reason.empty();
     return !prepared.not_kept;
+  }
+
+  // All blobs together are never less than what is kept of old content, and known at no cost. Where
+  // they leave no room, the difference counts: declared content has no such limit.
+  Status count_kept() {
+    if (is_measured_ || !measure_) return {};
+    is_measured_ = true;
+    DATUM_ASSIGN(const auto kept, measure_());
+    used_ = kept + kept_now_;
+    return {};
   }
 
   Status keep_link(const os::Location& where, Prepared& prepared) {
@@ -169,22 +183,26 @@ class Keeper {
     DATUM_ASSIGN(const auto stored, put_kept(store_, source, salt));
     prepared.old_content = stored.digest;
     used_ += stored.size;
+    kept_now_ += stored.size;
     return {};
   }
 
   Sight& sight_;
   blobs::BlobStore& store_;
-  std::uint64_t used_;
+  const MeasureKept& measure_;
+  bool is_measured_ = false;
+  std::uint64_t used_;          // of the limit
+  std::uint64_t kept_now_ = 0;  // by this wave, so no record names it yet
 };
 
 }  // namespace
 
 Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
                                        std::span<const std::uint32_t> ordinals,
-                                       blobs::BlobStore& store,
+                                       blobs::BlobStore& store, const MeasureKept& measure,
                                        std::map<std::uint32_t, Error>& failures) {
   DATUM_ASSIGN(const auto used, store.used());
-  Keeper keeper(sight, store, used);
+  Keeper keeper(sight, store, used, measure);
   std::vector<Prepared> all;
   all.reserve(ordinals.size());
   for (const auto ordinal : ordinals) {

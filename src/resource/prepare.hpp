@@ -14,10 +14,11 @@ namespace datum::resource {
                                  std::span<const std::uint32_t> ordinals,
                                  std::map<std::uint32_t, Error>& failures);
 
-// What failed is in `failures`, by ordinal.
+// What failed is in `failures`, by ordinal. `measure` may be empty.
 [[nodiscard]] Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
                                                      std::span<const std::uint32_t> ordinals,
                                                      blobs::BlobStore& store,
+                                                     const MeasureKept& measure,
                                                      std::map<std::uint32_t, Error>& failures);
 
 }  // namespace datum::resource

@@ -50,8 +50,8 @@ Status FileWave::prove_space() {
 
 Result<std::vector<Prepared>> FileWave::keep_old(blobs::BlobStore& store) {
   Sight sight(impl_->machine, impl_->declared);
-  DATUM_ASSIGN(auto prepared,
-               resource::keep_old(sight, *impl_->plan, impl_->ordinals, store, impl_->failures));
+  DATUM_ASSIGN(auto prepared, resource::keep_old(sight, *impl_->plan, impl_->ordinals, store,
+                                                 impl_->options.measure_kept, impl_->failures));
   for (const auto& one : prepared)
     if (one.not_kept) impl_->not_kept.emplace(one.ordinal, one);
   return prepared;

@@ -143,7 +143,7 @@ class Archive(Case):
         self.assertEqual(self.journal("set-aside").code, 1)
 
     def test_blobs(self):
-        """archive: blobs that only archived records name are gone, those of live ones and of the last plan are not"""
+        """archive: plans that only archived records name are gone, those of live ones, the last one and all old content are not"""
         self.live(range(12))
         before = self.stat()["blobBytes"]
         events = self.bench.events()
@@ -153,12 +153,18 @@ class Archive(Case):
         self.assertGreater(done.lines[0]["blobBytesFreed"], 0)
         self.assertEqual(self.stat()["blobBytes"], before - done.lines[0]["blobBytesFreed"])
         blobs = {path.name for path in (self.bench.state / "blobs").glob("??/*")}
-        live = [event["event"] for event in events if event["seq"] >= last]
-        named = {event["plan"] for event in live if event.get("plan")}
-        named |= {action["oldContent"] for event in live for action in event.get("actions", []) if action["oldContent"]}
-        named = {digest.removeprefix("sha256:") for digest in named}
-        self.assertTrue(named)
-        self.assertLessEqual(named, blobs)
+        plans = {True: set(), False: set()}
+        for event in events:
+            plans[event["seq"] >= last].add(event["event"].get("plan"))
+        old = {action["oldContent"] for event in events for action in event["event"].get("actions", [])} - {None, ""}
+        names = lambda digests: {digest.removeprefix("sha256:") for digest in digests if digest}  # noqa: E731
+        self.assertGreater(len(old), 80)
+        self.assertLessEqual(names(old), blobs)
+        self.assertTrue(names(plans[True]))
+        self.assertLessEqual(names(plans[True]), blobs)
+        gone = names(plans[False]) - names(plans[True])
+        self.assertTrue(gone)
+        self.assertFalse(gone & blobs)
         self.assertEqual(self.bench.enforce().code, 0)
 
 

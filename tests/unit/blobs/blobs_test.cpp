@@ -317,7 +317,7 @@ TEST_CASE("blobs: a sweep keeps the live ones with their parts and frees the res
   REQUIRE(s.store->sync());
   const auto before = s.store->used();
   const std::vector<Digest> roots{live, parts->digest};
-  const auto freed = s.store->sweep(roots);
+  const auto freed = s.store->sweep({roots});
   REQUIRE(freed);
   CHECK(*freed > 0);
   CHECK(*s.store->used() == *before - *freed);
@@ -332,10 +332,53 @@ TEST_CASE("blobs: a sweep spares what was written lately, live or not") {
   const auto old = s.put("old");
   REQUIRE(s.store->sync());
   const auto written = s.model.find_stat(Stored::path(old))->mtime_ns;
-  CHECK(s.store->sweep({}, written) == std::uint64_t{0});
+  CHECK(s.store->sweep({{}}, written) == std::uint64_t{0});
   CHECK(s.store->contains(old));
-  CHECK(*s.store->sweep({}, written + 1) > 0);
+  CHECK(*s.store->sweep({{}}, written + 1) > 0);
   CHECK_FALSE(s.store->contains(old));
+}
+
+TEST_CASE("blobs: kept content stays up to its limit, the first named first, whatever is live") {
+  Stored s;
+  const auto live = s.put("of a declaration, and as long as it likes to be");
+  const auto newest = s.put("newest");  // 22 bytes on disk
+  const auto newer = s.put("newer");    // 21
+  const auto old = s.put("old");        // 19
+  const auto plan = s.put("plan of a record that is gone");
+  REQUIRE(s.store->sync());
+  const std::vector<Digest> roots{live};
+  const std::vector<Digest> kept{newest, newer, newest, old};
+  CHECK(*s.store->used_by(kept) == 62);
+  REQUIRE(s.store->sweep({roots, kept, 62}));
+  CHECK_FALSE(s.store->contains(plan));
+  CHECK(s.store->contains(old));
+  REQUIRE(s.store->sweep({roots, kept, 61}));
+  CHECK_FALSE(s.store->contains(old));
+  CHECK(s.store->contains(newer));
+  CHECK(*s.store->used_by(kept) == 43);
+  // One that does not fit ends it, though a smaller one behind it would.
+  const auto small = s.put("x");
+  REQUIRE(s.store->sync());
+  const std::vector<Digest> more{newest, newer, small};
+  REQUIRE(s.store->sweep({roots, more, 42}));
+  CHECK(s.store->contains(newest));
+  CHECK_FALSE(s.store->contains(newer));
+  CHECK_FALSE(s.store->contains(small));
+  CHECK(s.store->contains(live));
+}
+
+TEST_CASE("blobs: kept content that lies in parts counts and stays with them") {
+  Stored s;
+  PatternSource large(blobs::kPartSize + 5);
+  const auto parts = s.store->put_stream(large);
+  REQUIRE(s.store->sync());
+  const std::vector<Digest> kept{parts->digest};
+  const auto all = *s.store->used();
+  CHECK(*s.store->used_by(kept) == all);
+  REQUIRE(s.store->sweep({{}, kept, all}));
+  CHECK(s.read(parts->digest) == pattern(blobs::kPartSize + 5));
+  REQUIRE(s.store->sweep({{}, kept, all - 1}));
+  CHECK(*s.store->used() == 0);
 }
 
 TEST_CASE("blobs: used counts what is put and removed") {

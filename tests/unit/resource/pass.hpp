@@ -37,7 +37,13 @@ class MemoryBlobs final : public blobs::BlobStore {
   }
   [[nodiscard]] Result<std::uint64_t> used() const override { return used_bytes; }
   [[nodiscard]] Status remove(const Digest&) override { return {}; }
-  [[nodiscard]] Result<std::uint64_t> sweep(std::span<const Digest>, std::int64_t) override {
+  [[nodiscard]] Result<std::uint64_t> used_by(std::span<const Digest> digests) const override {
+    std::uint64_t bytes = 0;
+    for (const auto& digest : digests)
+      if (const auto found = kept.find(digest); found != kept.end()) bytes += found->second.size();
+    return bytes;
+  }
+  [[nodiscard]] Result<std::uint64_t> sweep(const blobs::SweepRoots&, std::int64_t) override {
     return std::uint64_t{0};
   }
 

@@ -607,6 +607,35 @@ TEST_CASE("resource: content beyond the limits is not kept, and the reason is to
   CHECK(done.result("/etc/a").old_size == blobs::kMaxKeptFile + 1);
 }
 
+TEST_CASE("resource: declared content leaves the room for old content as it is") {
+  Modelled m;
+  for (const char* path : {"/etc/a", "/etc/b", "/etc/c"}) m.model.put_file(path, "12345678");
+  m.pass.blobs.used_bytes = 2 * blobs::kMaxKeptTotal;
+  int asked = 0;
+  m.pass.options.measure_kept = [&asked]() -> Result<std::uint64_t> {
+    ++asked;
+    return blobs::kMaxKeptTotal - 20;
+  };
+  const auto done = m.pass.run({a_file("/etc/a").content(m.scene.content, "new").done(),
+                                a_file("/etc/b").content(m.scene.content, "new").done(),
+                                a_file("/etc/c").content(m.scene.content, "new").done()});
+  CHECK(asked == 1);
+  int kept = 0;
+  for (const auto& one : done.prepared) kept += one.not_kept ? 0 : 1;
+  // Two of eight bytes each, and not the third: what this wave keeps counts too.
+  CHECK(kept == 2);
+}
+
+TEST_CASE("resource: the room for old content is measured only where all blobs leave none") {
+  Modelled m;
+  m.model.put_file("/etc/a", "old");
+  int asked = 0;
+  m.pass.options.measure_kept = [&asked]() -> Result<std::uint64_t> { return ++asked; };
+  const auto done = m.pass.run({a_file("/etc/a").content(m.scene.content, "new").done()});
+  CHECK(asked == 0);
+  CHECK(done.prepared.front().old_content == crypto::sha256(as_bytes("old")));
+}
+
 TEST_CASE("resource: a file whose old content cannot be read is not replaced") {
   Modelled m;
   m.model.put_file("/etc/a", "old");

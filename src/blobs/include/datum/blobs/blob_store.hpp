@@ -30,6 +30,15 @@ struct Stored {
   std::uint64_t size = 0;
 };
 
+// What a sweep leaves. Borrowed for the call.
+struct SweepRoots {
+  std::span<const Digest> live;  // in any case
+  // In this order for as long as all of them together, live or not, take no more than `kept_limit`
+  // bytes on disk: the first that does not fit any more goes, and all behind it.
+  std::span<const Digest> kept = {};
+  std::uint64_t kept_limit = kMaxKeptTotal;
+};
+
 // `open` (of ContentSource) gives a stream that checks each part before it hands it out: `corrupt`
 // where the bytes do not have their digest. It holds at most one part in memory and must not
 // outlive the store. What is staged is readable like the rest.
@@ -53,11 +62,14 @@ class BlobStore : public ContentSource {
   // Of large content only the list: its parts may belong to others too and go with the next
   // `sweep`. Nothing there is no error.
   [[nodiscard]] virtual Status remove(const Digest& digest) = 0;
-  // Removes every durable blob that is neither one of `live` nor a part of one; says how many bytes
-  // that freed. Files that were written at or after `young_ns` (wall clock) stay in any case: an
-  // event that names them may not be durable yet. A live list that cannot be read ends it before
-  // anything is removed. No put may run meanwhile; what is staged stays.
-  [[nodiscard]] virtual Result<std::uint64_t> sweep(std::span<const Digest> live,
+  // Bytes on disk of these with their parts, each once; what is not there takes none. Reads the
+  // header of each, so it costs an open for each.
+  [[nodiscard]] virtual Result<std::uint64_t> used_by(std::span<const Digest> digests) const = 0;
+  // Removes every durable blob that `roots` does not keep, with its parts; says how many bytes that
+  // freed. Files that were written at or after `young_ns` (wall clock) stay in any case: an event
+  // that names them may not be durable yet. A list that cannot be read ends it before anything is
+  // removed. No put may run meanwhile; what is staged stays.
+  [[nodiscard]] virtual Result<std::uint64_t> sweep(const SweepRoots& roots,
                                                     std::int64_t young_ns = kNoneIsYoung) = 0;
 };
 

@@ -39,10 +39,23 @@ struct UpkeepReport {
 // Whether so much of the file is free that a compaction pays.
 [[nodiscard]] bool is_worth_compacting(const journal::Usage& usage);
 
-// Every blob that something still needs: what the journal's records name, the State's last plan,
-// and the declarations that are stored and accepted with all their content. Reads every record.
-[[nodiscard]] Result<std::vector<Digest>> find_live_blobs(const core::State& state,
-                                                          journal::Reader& journal,
-                                                          const blobs::BlobStore& blobs);
+// What the blobs are needed for.
+struct NeededBlobs {
+  // By the journal's records, the State's last plan, and the declarations that are stored, accepted
+  // and were last carried out, with all their content. Sorted.
+  std::vector<Digest> live;
+  // Old content, of archived records too, by the newest record that names it, newest first.
+  std::vector<Digest> kept;
+};
+// `journal` is read from its first record, `whole` (the same with its archive) too: seconds for a
+// million records.
+[[nodiscard]] Result<NeededBlobs> find_needed_blobs(const core::State& state,
+                                                    journal::Reader& journal,
+                                                    journal::Reader& whole,
+                                                    const blobs::BlobStore& blobs);
+
+// Bytes on disk that old content takes which the journal or its archive names.
+[[nodiscard]] Result<std::uint64_t> measure_kept(journal::Reader& whole,
+                                                 const blobs::BlobStore& blobs);
 
 }  // namespace datum::engine

@@ -28,6 +28,10 @@ using CrashPoint = std::function<void(const char* point, std::uint32_t ordinal)>
 // supplies it hands the child to the loop and waits.
 using RunChild = std::function<Result<loop::ChildResult>(const loop::ChildOptions&)>;
 
+// Bytes on disk of the old content that the journal names, archived records included. Slow: it reads
+// them all.
+using MeasureKept = std::function<Result<std::uint64_t>()>;
+
 struct WaveOptions {
   Id128 store;
   PassId pass = 0;
@@ -36,6 +40,9 @@ struct WaveOptions {
   CrashPoint crash_point;        // empty in the service
   RunChild run_child;            // without one, files with a validator that is a program fail
   loop::Clock* clock = nullptr;  // borrowed; for the duration of each action, 0 without one
+  // Asked at most once, where all blobs together leave no room for old content; without it all of
+  // them count as such.
+  MeasureKept measure_kept;
 };
 
 // What was seen and kept before the announcement.
