@@ -28,8 +28,8 @@ using CrashPoint = std::function<void(const char* point, std::uint32_t ordinal)>
 // supplies it hands the child to the loop and waits.
 using RunChild = std::function<Result<loop::ChildResult>(const loop::ChildOptions&)>;
 
-// Bytes on disk of the old content that the journal names, archived records included. Slow: it reads
-// them all.
+// Bytes on disk of the old content that the journal names, archived records included. Slow: it
+// reads them all.
 using MeasureKept = std::function<Result<std::uint64_t>()>;
 
 struct WaveOptions {
