@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "commands.hpp"
+#include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/selftest/crash_recovery.hpp"
@@ -18,6 +19,7 @@
 #include "desired.hpp"
 #include "print.hpp"
 #include "selftest_report.hpp"
+#include "session.hpp"
 
 namespace datum::program {
 namespace {
@@ -61,6 +63,12 @@ Result<int> run(const Arguments& arguments) {
     return fail(ErrorCode::invalid_argument, "--rounds: at most 1000000");
   DATUM_ASSIGN(const auto program, own_program());
   DATUM_ASSIGN(const auto scratch, make_scratch(arguments));
+  const auto files = os_linux::make_files();
+  // Where others can change the way to a store, it is refused: that would look like a violation.
+  if (const auto checked = config::check_way(*files, scratch, trusted_uid()); !checked) {
+    ::rmdir(scratch.c_str());
+    return fail(Error(checked.error()).context("--dir"));
+  }
   selftest::CrashTest test;
   test.scratch = scratch;
   test.child = {program, "selftest", "pass-in"};
@@ -68,7 +76,6 @@ Result<int> run(const Arguments& arguments) {
   test.seed = arguments.seed ? *arguments.seed : random_seed();
   test.is_root = ::geteuid() == 0;
   const auto loop = uv::make_loop(1);
-  const auto files = os_linux::make_files();
   bool is_stopped = false;
   DATUM_ASSIGN(const auto signals,
                loop->watch_signals({SIGINT, SIGTERM, SIGHUP}, [&](int) { is_stopped = true; }));

@@ -77,6 +77,14 @@ class SelfTest(unittest.TestCase):
         self.assertIn("seed 7", out)
         self.assertEqual(list(self.scratch.iterdir()), [])
 
+    def test_untrusted_folder(self):
+        """selftest: a folder that others can change is refused before anything runs"""
+        self.scratch.chmod(0o777)
+        done = subprocess.run(self.command(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("datum: --dir: ", done.stderr)
+        self.assertEqual(list(self.scratch.iterdir()), [])
+
     def test_unprepared(self):
         """selftest: its processes do nothing in a folder that the self-test did not prepare"""
         done = subprocess.run([DATUM, "selftest", "pass-in", str(self.scratch)], stdin=subprocess.DEVNULL, capture_output=True,
