@@ -106,6 +106,9 @@ class WatchedFiles final : public os::Files {
   [[nodiscard]] Status remove_attribute(const Handle& handle, std::string_view name) override {
     return files_.remove_attribute(handle, name);
   }
+  [[nodiscard]] Status carry_flags(const Handle& from, const Handle& to) override {
+    return files_.carry_flags(from, to);
+  }
   [[nodiscard]] Status make_directory(const Handle& parent, std::string_view name,
                                       std::uint32_t mode) override {
     return files_.make_directory(parent, name, mode);

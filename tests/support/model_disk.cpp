@@ -122,6 +122,7 @@ void ModelDisk::settle_content(InodeNumber number, std::mt19937_64& random, Surv
     kept.gid = now.gid;
     kept.attributes = now.attributes;
     kept.immutable = now.immutable;
+    kept.flags = now.flags;
     kept.mtime_ns = now.mtime_ns;
     kept.ctime_ns = now.ctime_ns;
   }

@@ -55,6 +55,7 @@ struct Inode {
   std::int64_t mtime_ns = 0;
   std::int64_t ctime_ns = 0;
   bool immutable = false;
+  std::uint32_t flags = 0;  // of chattr, but for immutable
   std::uint32_t file_system = 0;
   InodeNumber parent = 0;  // of a directory
   Content content;

@@ -33,7 +33,7 @@ bool has_known_prefix(std::string_view name) {
 }  // namespace
 
 std::string_view to_string(Call call) {
-  static constexpr std::array<std::string_view, 25> kNames = {"open_root",
+  static constexpr std::array<std::string_view, 26> kNames = {"open_root",
                                                               "open_directory",
                                                               "open_file",
                                                               "create_file",
@@ -50,6 +50,7 @@ std::string_view to_string(Call call) {
                                                               "read_attributes",
                                                               "set_attribute",
                                                               "remove_attribute",
+                                                              "carry_flags",
                                                               "make_directory",
                                                               "make_symlink",
                                                               "read_symlink",
@@ -73,6 +74,7 @@ bool changes_machine(Call call) {
     case Call::set_mode:
     case Call::set_attribute:
     case Call::remove_attribute:
+    case Call::carry_flags:
     case Call::make_directory:
     case Call::make_symlink:
     case Call::rename:
@@ -385,6 +387,21 @@ Status ModelFiles::remove_attribute(const Handle& handle, std::string_view name)
   DATUM_TRY(check_changeable(file->inode));
   if (disk_.find(file->inode)->attributes.erase(std::string(name)) == 0)
     return error_of(ENODATA, "remove attribute " + std::string(name));
+  touch(file->inode, false);
+  return {};
+}
+
+// One number: what the flags mean is the file system's business.
+Status ModelFiles::carry_flags(const Handle& from, const Handle& to) {
+  const auto entered = enter(Call::carry_flags, {});
+  DATUM_TRY(entered.status);
+  DATUM_ASSIGN(const auto* source, open_file_of(from));
+  DATUM_ASSIGN(const auto* file, open_file_of(to));
+  DATUM_TRY(check_changeable(file->inode));
+  const auto flags = disk_.find(source->inode)->flags;
+  if (disk_.find(file->inode)->flags == flags) return {};
+  if (disk_.find(file->inode)->content.size() != 0) return error_of(EINVAL, "set inode flags");
+  disk_.find(file->inode)->flags = flags;
   touch(file->inode, false);
   return {};
 }

@@ -39,6 +39,7 @@ enum class Call : std::uint8_t {
   read_attributes,
   set_attribute,
   remove_attribute,
+  carry_flags,
   make_directory,
   make_symlink,
   read_symlink,
@@ -74,6 +75,8 @@ class ModelFiles final : public os::Files {
   void unmount(const std::string& path);
   void set_read_only(const std::string& path, bool read_only);  // the file system that holds it
   void set_immutable(const std::string& path, bool immutable);
+  void set_flags(const std::string& path, std::uint32_t flags);
+  [[nodiscard]] std::uint32_t flags_of(const std::string& path);
   // Of the file system that holds `path`: what may still be written. Blocks of 4096 bytes.
   void set_free_bytes(const std::string& path, std::uint64_t bytes);
   void set_free_inodes(const std::string& path, std::uint64_t inodes);
@@ -151,6 +154,7 @@ class ModelFiles final : public os::Files {
   [[nodiscard]] Status set_attribute(const os::Handle& handle,
                                      const os::Attribute& attribute) override;
   [[nodiscard]] Status remove_attribute(const os::Handle& handle, std::string_view name) override;
+  [[nodiscard]] Status carry_flags(const os::Handle& from, const os::Handle& to) override;
   [[nodiscard]] Status make_directory(const os::Handle& parent, std::string_view name,
                                       std::uint32_t mode) override;
   [[nodiscard]] Status make_symlink(const os::Handle& parent, std::string_view name,

@@ -209,6 +209,18 @@ void ModelFiles::set_immutable(const std::string& path, bool immutable) {
   touch(number, false);
 }
 
+void ModelFiles::set_flags(const std::string& path, std::uint32_t flags) {
+  const std::lock_guard guard(mutex_);
+  const auto number = expect_path(path);
+  disk_.find(number)->flags = flags;
+  touch(number, false);
+}
+
+std::uint32_t ModelFiles::flags_of(const std::string& path) {
+  const std::lock_guard guard(mutex_);
+  return disk_.find(expect_path(path))->flags;
+}
+
 void ModelFiles::set_free_bytes(const std::string& path, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
   const auto number = file_system_of(path);

@@ -1,11 +1,16 @@
-// f*xattr. An attribute may grow or vanish between two calls; both are read again or passed over.
+// f*xattr and the flags of chattr. An attribute may grow or vanish between two calls; both are read
+// again or passed over.
 #include "attributes.hpp"
 
+#include <linux/fs.h>
 #include <linux/limits.h>
+#include <sys/ioctl.h>
 #include <sys/xattr.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <optional>
 #include <string>
 
 #include "system_call.hpp"
@@ -86,6 +91,29 @@ Status remove_attribute(int descriptor, std::string_view name) {
   const std::string text(name);
   if (::fremovexattr(descriptor, text.c_str()) < 0)
     return error_of(named_reason(errno), "remove attribute " + text);
+  return {};
+}
+
+// Nothing where the file system has no flags, or the descriptor is one of a place only.
+static Result<std::optional<int>> read_flags(int descriptor) {
+  int flags = 0;
+  if (::ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0) return flags;
+  if (errno == ENOTTY || errno == EOPNOTSUPP || errno == EBADF || errno == EINVAL ||
+      errno == ENOSYS)
+    return std::nullopt;
+  return last_error("read inode flags");
+}
+
+Status carry_flags(int from, int to) {
+  constexpr int kCarried = FS_SYNC_FL | FS_NODUMP_FL | FS_NOATIME_FL | FS_JOURNAL_DATA_FL |
+                           FS_COMPR_FL | FS_NOCOMP_FL | FS_NOCOW_FL;
+  DATUM_ASSIGN(const auto wanted, read_flags(from));
+  if (!wanted) return {};
+  DATUM_ASSIGN(const auto present, read_flags(to));
+  if (!present) return {};
+  int flags = (*present & ~kCarried) | (*wanted & kCarried);
+  if (flags == *present) return {};
+  if (::ioctl(to, FS_IOC_SETFLAGS, &flags) != 0) return last_error("set inode flags");
   return {};
 }
 

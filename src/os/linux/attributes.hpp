@@ -12,5 +12,6 @@ namespace datum::os_linux {
 [[nodiscard]] Result<std::vector<os::Attribute>> read_attributes(int descriptor);
 [[nodiscard]] Status set_attribute(int descriptor, const os::Attribute& attribute);
 [[nodiscard]] Status remove_attribute(int descriptor, std::string_view name);
+[[nodiscard]] Status carry_flags(int from, int to);
 
 }  // namespace datum::os_linux

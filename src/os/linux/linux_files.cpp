@@ -291,6 +291,9 @@ class LinuxFiles final : public os::Files {
   Status remove_attribute(const Handle& handle, std::string_view name) override {
     return os_linux::remove_attribute(handle.value(), name);
   }
+  Status carry_flags(const Handle& from, const Handle& to) override {
+    return os_linux::carry_flags(from.value(), to.value());
+  }
 
   // Made closed to others, then given its mode through its descriptor: the umask has no say in
   // that.

@@ -61,6 +61,7 @@ Status stage_file(Bench& bench, Work& work) {
   os::OpenedFile old;
   if (inherits(work)) {
     DATUM_ASSIGN(old, open_target(bench, work, os::Access::read));
+    DATUM_TRY(bench.files().carry_flags(old.handle, work.handle));
   }
   if (writes_content(work)) {
     DATUM_TRY(write_declared(bench, work, work.handle));

@@ -1,8 +1,10 @@
 // The same on the real file system of this machine, in a scratch folder. What only root may do is
 // done when the test runs as root.
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -167,6 +169,34 @@ TEST_CASE("resource: [F04] [F33] owners and set-uid on a real disk, by numbers t
   CHECK(r.stat("/x").st_gid == 4321);
   CHECK((r.stat("/x").st_mode & 07777) == 04755);
   CHECK(r.pass.run({file.done()}).results.empty());
+}
+
+TEST_CASE(
+    "resource: [F13] a replaced file has the flags of chattr that the old one had, no others") {
+  if (!is_root()) return;
+  Real r;
+  r.scratch.write("/x", "old");
+  const auto path = r.scratch.path("/x");
+  const auto flags_of = [&path] {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    int flags = 0;
+    const bool has_flags = ::ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0;
+    ::close(fd);
+    return has_flags ? std::optional<int>(flags) : std::nullopt;
+  };
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto flags = flags_of().value_or(0) | FS_NODUMP_FL | FS_NOATIME_FL | FS_SYNC_FL;
+  const bool is_set = ::ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+  ::close(fd);
+  if (!is_set) {
+    WARN("skipped: the scratch folder's file system has no flags");
+    return;
+  }
+  const auto before = flags_of();
+  auto file = a_file("/x").content(r.scene.content, "new");
+  CHECK(r.pass.run({file.done()}).outcome("/x") == "succeeded");
+  CHECK(r.scratch.read("/x") == "new");
+  CHECK(flags_of() == before);
 }
 
 TEST_CASE(

@@ -164,6 +164,9 @@ class Interrupted final : public os::Files {
   [[nodiscard]] Status remove_attribute(const Handle& handle, std::string_view name) override {
     return real().remove_attribute(handle, name);
   }
+  [[nodiscard]] Status carry_flags(const os::Handle& from, const os::Handle& to) override {
+    return real().carry_flags(from, to);
+  }
   [[nodiscard]] Status make_directory(const Handle& parent, std::string_view name,
                                       std::uint32_t mode) override {
     return real().make_directory(parent, name, mode);

@@ -607,6 +607,16 @@ TEST_CASE("resource: content beyond the limits is not kept, and the reason is to
   CHECK(done.result("/etc/a").old_size == blobs::kMaxKeptFile + 1);
 }
 
+TEST_CASE("resource: [F13] flags of chattr go along, onto a file that is empty still") {
+  Modelled m;
+  m.model.put_file("/etc/a", "old");
+  m.model.set_flags("/etc/a", 0x48);
+  const auto done = m.pass.run({a_file("/etc/a").content(m.scene.content, "new").done()});
+  CHECK(done.outcome("/etc/a") == "succeeded");
+  CHECK(m.text("/etc/a") == "new");
+  CHECK(m.model.flags_of("/etc/a") == 0x48);
+}
+
 TEST_CASE("resource: declared content leaves the room for old content as it is") {
   Modelled m;
   for (const char* path : {"/etc/a", "/etc/b", "/etc/c"}) m.model.put_file(path, "12345678");

@@ -174,6 +174,11 @@ class Files {
   [[nodiscard]] virtual Status set_attribute(const Handle& handle, const Attribute& attribute) = 0;
   // `not_found` if there is none of that name.
   [[nodiscard]] virtual Status remove_attribute(const Handle& handle, std::string_view name) = 0;
+  // The inode flags that people set with chattr and that change nothing for who may write
+  // (synchronous, no dump, no atime, journalled, compressed, no copy on write) become those of
+  // `from`; every other flag of `to` stays, its extents among them. `to` is empty still: some are
+  // taken only then. Nothing happens on file systems without flags.
+  [[nodiscard]] virtual Status carry_flags(const Handle& from, const Handle& to) = 0;
 
   // With exactly `mode`, whatever the process's umask.
   [[nodiscard]] virtual Status make_directory(const Handle& parent, std::string_view name,
