@@ -208,3 +208,22 @@ TEST_CASE("pass: two observations of one target are a conflict and change nothin
   CHECK(world.try_run(RecordObservations{observations}).error().code() == ErrorCode::conflict);
   CHECK(world.state == before);
 }
+
+TEST_CASE(
+    "pass: records of a time that has not come hold nothing up once the clock is right [K03]") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a"), file("b", "/b")});
+  const auto right = world.now;
+  world.now.ns += 3650LL * 86'400 * kNsPerSecond;
+  world.pass(manifest);
+  world.now = right;
+  world.advance(60);
+  CHECK((world.status().flags & static_cast<std::uint32_t>(StatusFlag::stale)) == 0);
+  world.machine.edit("/a", "by hand");
+  const auto events = world.pass(manifest);
+  CHECK(all_of_kind<ActionSucceeded>(events).size() == 1);
+  CHECK(all_of_kind<PassFinished>(events).size() == 1);
+  CHECK(world.status().condition == Condition::converged);
+  // What was corrected ten years from now is no contest with what is corrected today.
+  CHECK(all_of_kind<TargetContested>(events).empty());
+}
