@@ -43,7 +43,7 @@ class Case(unittest.TestCase):
         program = os.open(fleet.DATUM, os.O_RDONLY)
         self.addCleanup(os.close, program)
         done = subprocess.run([str(fleet.DATUM), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=60, check=False, preexec_fn=other,
+                              text=True, timeout=fleet.PASS_LIMIT_S, check=False, preexec_fn=other,
                               executable=f"/proc/self/fd/{program}", pass_fds=[program])
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr if code else done.stdout
@@ -115,7 +115,7 @@ class Tail(Case):
                     seen.append(json.loads(follower.stdout.readline()))
                 self.assertEqual(seen, wanted)
             follower.send_signal(signal.SIGINT)
-            self.assertEqual(follower.wait(timeout=30), 0)
+            self.assertEqual(follower.wait(timeout=fleet.PASS_LIMIT_S), 0)
             self.assertEqual(follower.stdout.read(), "")
         finally:
             if follower.poll() is None:

@@ -28,7 +28,7 @@ def documented():
 
 
 def run(*arguments):
-    done = subprocess.run([DATUM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([DATUM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
     if not done.stdout:
         raise SystemExit(f"datum {' '.join(arguments)} printed nothing: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]

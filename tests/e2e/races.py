@@ -35,14 +35,14 @@ class Case(unittest.TestCase):
                    str(self.bench.state)]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as child:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + fleet.PASS_LIMIT_S
             while len(self.temps()) < staged and child.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.002)
             seen = len(self.temps())
             act()
             for number in signals:
                 os.kill(self.datum_below(child.pid), number)
-            out, err = child.communicate(timeout=120)
+            out, err = child.communicate(timeout=fleet.PASS_LIMIT_S)
         self.assertGreaterEqual(seen, staged, "the wave was seen while it was staged")
         return fleet.Run(child.returncode, out, err)
 
