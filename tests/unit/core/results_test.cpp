@@ -317,6 +317,11 @@ TEST_CASE("results: a delivery ends what was raised before it began and nothing 
   world.run(StartDelivery{web, "i4"});
   world.run(RecordDelivery{web, true, false, {}});
   CHECK_FALSE(world.state.pending.contains(web));
+  raise(false, "File[a]");
+  world.run(StartDelivery{web, "i5"});
+  raise(false, "File[c]");  // the reload that runs may have read the old file
+  world.run(RecordDelivery{web, false, false, {}});
+  CHECK(world.state.pending.contains(web));
 }
 
 TEST_CASE("results: removed targets end ownership, and an absent resource is converged at once") {

@@ -176,6 +176,20 @@ TEST_CASE("recovery: what took effect is owned, and what did not is planned afre
   CHECK(world.status().condition == Condition::converged);
 }
 
+TEST_CASE("recovery: what cannot be told is not owned, and failed until it is tried again [R10]") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  die_in_wave(world, manifest, {0});
+  world.machine.put("/a", Found::file, "x");
+  reopen(world, world.boot);
+  RecordRecovery recovery;
+  recovery.manifest = manifest.get();
+  recovery.actions = {{0, RecoveredOutcome::untellable, {}}};
+  world.run(recovery);
+  CHECK(world.state.owned.empty());
+  CHECK(world.state.pass->phases[0] == Phase::failed);
+}
+
 TEST_CASE("recovery: a pass that ended with its boot is a reboot") {
   World world;
   die_in_wave(world, manifest_of({file("a", "/a")}), {0});
@@ -231,6 +245,8 @@ TEST_CASE("quarantine: the third death in a wave of one, and only there, quarant
   CHECK_FALSE(world.plan(manifest).actions[0].repeatable);  // run alone from now on
   die({0});
   die({0});
+  CHECK(world.state.quarantined.empty());
+  die({0, 1});  // in company it may be innocent, whatever it did before
   CHECK(world.state.quarantined.empty());
   die({0});
   REQUIRE(world.state.quarantined.contains(path("/a")));
