@@ -109,6 +109,7 @@ struct PassStarted {
   resources @5 :UInt32;
   allowedRemovals @6 :UInt32;
   version @7 :Text;
+  reverts @8 :UInt64;  # the pass that this one undoes; 0: none
 }
 
 struct ResourceObserved {
@@ -189,6 +190,8 @@ struct AnnouncedAction {
   target @2 :Value.Target;
   before @3 :Value.Found;
   oldContent @4 :Data;  # blob; empty: not kept
+  traces @5 :Value.Traces;  # null: nothing was there, or they were not recorded
+  attributes @6 :Data;  # blob; empty: it had no extended attributes that are carried
 }
 
 # --- action
@@ -211,6 +214,7 @@ struct ActionSucceeded {
   left @7 :Value.Left;
   atomic @8 :Bool;
   durationNs @9 :Int64;  # boot clock
+  traces @10 :Value.Traces;  # of what was left; null: nothing was, or not recorded
 }
 
 struct ActionFailed {
@@ -282,6 +286,7 @@ struct ActionRecovered {
   outcome @3 :Value.RecoveredOutcome;
   left @4 :Value.Left;
   temporaryLeft @5 :Bool;
+  traces @6 :Value.Traces;  # of what was left; null: nothing was, or not recorded
 }
 
 # --- notification
@@ -392,4 +397,7 @@ struct PassReverted {
 struct TargetKept {
   target @0 :Value.Target;
   untilGeneration @1 :UInt64;
+  manifest @2 :Data;  # where there are no generations: as long as this one is declared
+  pass @3 :UInt64;  # the reverting one; 0: a person said so
+  actor @4 :Value.Actor = (kind = service);
 }

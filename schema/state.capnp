@@ -10,7 +10,7 @@ using Event = import "event.capnp";
 using HostEvent = import "host_event.capnp";
 
 struct Checkpoint {
-  format @0 :UInt16;  # 2
+  format @0 :UInt16;  # 3
   state @1 :State;
 }
 
@@ -90,6 +90,12 @@ struct LastPass {
   declaration @5 :Value.DeclarationId;
 }
 
+struct Kept {
+  untilGeneration @0 :UInt64;
+  manifest @1 :Data;
+  pass @2 :UInt64;
+}
+
 struct Correction {
   wall @0 :Int64;  # wall
   mono @1 :Int64;  # boot
@@ -146,6 +152,8 @@ struct State {
   quarantined @28 :List(DeathsEntry);
   leftovers @29 :List(Leftover);
   suspectedIn @30 :Data;
+  lastDeclared @31 :Data;
+  wall @32 :Int64;  # wall
 }
 
 
@@ -178,7 +186,7 @@ struct AcknowledgedEntry {
 
 struct KeptEntry {
   key @0 :Value.Target;
-  value @1 :UInt64;
+  value @1 :Kept;
 }
 
 struct ContestEntry {

@@ -16,6 +16,7 @@ DATUM_STRUCT(core::PassStarted) {
   DATUM_FIELD(resources, Resources);
   DATUM_FIELD(allowed_removals, AllowedRemovals);
   DATUM_FIELD(version, Version);
+  DATUM_FIELD(reverts, Reverts);
 }
 DATUM_STRUCT(core::UndeclaredEntry) {
   DATUM_FIELD(name, Name);
@@ -87,6 +88,8 @@ DATUM_STRUCT(core::AnnouncedAction) {
   DATUM_FIELD(target, Target);
   DATUM_FIELD(before, Before);
   DATUM_FIELD(old_content, OldContent);
+  DATUM_FIELD(traces, Traces);
+  DATUM_FIELD(attributes, Attributes);
 }
 DATUM_STRUCT(core::ActionsAnnounced) {
   DATUM_FIELD(pass, Pass);
@@ -105,6 +108,7 @@ DATUM_STRUCT(core::ActionSucceeded) {
   DATUM_FIELD(left, Left);
   DATUM_FIELD(atomic, Atomic);
   DATUM_FIELD(duration_ns, DurationNs);
+  DATUM_FIELD(traces, Traces);
 }
 DATUM_STRUCT(core::ActionFailed) {
   DATUM_FIELD(pass, Pass);
@@ -167,6 +171,7 @@ DATUM_STRUCT(core::ActionRecovered) {
   DATUM_FIELD(outcome, Outcome);
   DATUM_FIELD(left, Left);
   DATUM_FIELD(temporary_left, TemporaryLeft);
+  DATUM_FIELD(traces, Traces);
 }
 DATUM_STRUCT(core::NotificationRaised) {
   DATUM_FIELD(pass, Pass);
@@ -255,6 +260,9 @@ DATUM_STRUCT(core::PassReverted) {
 DATUM_STRUCT(core::TargetKept) {
   DATUM_FIELD(target, Target);
   DATUM_FIELD(until_generation, UntilGeneration);
+  DATUM_FIELD(manifest, Manifest);
+  DATUM_FIELD(pass, Pass);
+  DATUM_FIELD(actor, Actor);
 }
 
 }  // namespace datum::codec

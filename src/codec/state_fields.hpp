@@ -74,6 +74,11 @@ DATUM_STRUCT(core::LastPass) {
   DATUM_FIELD(mode, Mode);
   DATUM_FIELD(declaration, Declaration);
 }
+DATUM_STRUCT(core::Kept) {
+  DATUM_FIELD(until_generation, UntilGeneration);
+  DATUM_FIELD(manifest, Manifest);
+  DATUM_FIELD(pass, Pass);
+}
 DATUM_STRUCT(core::Correction) {
   DATUM_FIELD(wall, Wall);
   DATUM_FIELD(mono, Mono);
@@ -126,6 +131,8 @@ DATUM_STRUCT(core::State) {
   DATUM_FIELD(quarantined, Quarantined);
   DATUM_FIELD(leftovers, Leftovers);
   DATUM_FIELD(suspected_in, SuspectedIn);
+  DATUM_FIELD(last_declared, LastDeclared);
+  DATUM_FIELD(wall, Wall);
 }
 
 }  // namespace datum::codec

@@ -20,6 +20,8 @@ struct PassFacts {
 };
 [[nodiscard]] HostStatus assess(const State& state, const PassFacts& pass,
                                 const StatusInput& input);
+// Of the last pass that finished and reverted nothing.
+[[nodiscard]] PassFacts facts_of_last_pass(const State& state);
 [[nodiscard]] Counts count_resources(const State& state);
 
 }  // namespace datum::core

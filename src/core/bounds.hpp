@@ -15,7 +15,7 @@ namespace datum::core {
 inline constexpr std::size_t kMaxRecordBytes = 48 * 1024;
 // Numbers, digests and pointers of one list element: measured against Cap'n Proto's layout, rounded
 // up.
-inline constexpr std::size_t kElementOverhead = 128;
+inline constexpr std::size_t kElementOverhead = 176;
 // A message that a person reads. Longer ones come from tools, whose output has a place of its own.
 inline constexpr std::size_t kMaxMessage = 2048;
 // First and last 8 KiB of a tool's output, with what stands between them.

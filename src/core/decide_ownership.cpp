@@ -4,6 +4,7 @@
 #include "bounds.hpp"
 #include "decisions.hpp"
 #include "ownership.hpp"
+#include "reverting.hpp"
 
 namespace datum::core {
 
@@ -85,6 +86,15 @@ Error nothing_pending(const model::Target& unit) {
 Result<Events> Decider::operator()(const RecordOwnership& command) const {
   DATUM_TRY(need_enforcing());
   return OwnershipRecorder(state_, command).run();
+}
+
+Result<Events> Decider::operator()(const RecordUndone& command) const {
+  DATUM_TRY(need_enforcing());
+  Events events;
+  for (const auto& target : command.targets)
+    if (const auto* undo = command.reversal->find(target))
+      append_undone_already(state_, *command.reversal, *undo, events);
+  return events;
 }
 
 Result<Events> Decider::operator()(const StartDelivery& command) const {

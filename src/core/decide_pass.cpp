@@ -13,6 +13,7 @@ Result<Events> Decider::operator()(const StartPass& command) const {
   if (state_.pass)
     return fail(ErrorCode::busy,
                 "pass " + std::to_string(state_.pass->id) + " has begun and not ended");
+  if (command.started.reverts != 0) return Events{command.started};
   if (command.manifest_empty && !command.manifest_final)
     return fail(ErrorCode::refused,
                 "the manifest is empty; one that is meant to be is marked final (--final)");
@@ -109,6 +110,8 @@ static Result<Compared> compare_observations(const State& state,
 
 Result<Events> Decider::operator()(const RecordObservations& command) const {
   DATUM_TRY(need_pass());
+  if (state_.pass->started.reverts != 0)
+    return fail(ErrorCode::refused, "a reverting pass is not measured against its manifest");
   DATUM_ASSIGN(auto compared, compare_observations(state_, command.observations));
   const auto before = [](const Observation* a, const Observation* b) {
     return a->reference < b->reference;
@@ -128,6 +131,13 @@ Result<Events> Decider::operator()(const RecordPlan& command) const {
   if (command.empty || command.digest == state_.last_plan) return Events{};
   const auto pass = state_.pass->id;
   return Events{PlanComputed{pass, command.digest, command.counts}};
+}
+
+// A reverting pass leaves what the last pass over the declaration found, and adds its failures.
+static PassFacts facts_at_revert(const State& state) {
+  auto facts = facts_of_last_pass(state);
+  facts.failed = facts.failed || state.pass->failed != 0 || state.pass->blocked != 0;
+  return facts;
 }
 
 static PassFacts facts_at_end(const PassState& pass, const FinishPass& command) {
@@ -152,7 +162,9 @@ Result<Events> Decider::operator()(const FinishPass& command) const {
   input.now = command.now;
   input.mono = command.mono;
   input.boot = state_.boot;
-  const auto status = assess(state_, facts_at_end(pass, command), input);
+  const bool reverts = pass.started.reverts != 0;
+  const auto facts = reverts ? facts_at_revert(state_) : facts_at_end(pass, command);
+  const auto status = assess(state_, facts, input);
   PassFinished finished;
   finished.pass = pass.id;
   finished.condition = status.condition;
@@ -169,7 +181,13 @@ Result<Events> Decider::operator()(const FinishPass& command) const {
   finished.observations = command.observations;
   finished.plan = command.plan;
   finished.duration_ns = std::max<std::int64_t>(0, command.mono.ns - pass.started_mono.ns);
-  return Events{finished};
+  Events events;
+  // An empty plan: everything was as before already.
+  const bool undone = pass.succeeded != 0 || command.plan.empty();
+  if (reverts && undone && pass.started.mode.mode == Mode::enforce)
+    events.push_back(PassReverted{pass.started.reverts, pass.id});
+  events.push_back(finished);
+  return events;
 }
 
 // The clock of the pass's boot says which of the two it was, whatever the caller takes it for.

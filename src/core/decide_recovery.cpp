@@ -6,17 +6,22 @@
 #include "judgement.hpp"
 #include "ownership.hpp"
 #include "planning.hpp"
+#include "reverting.hpp"
 
 namespace datum::core {
 namespace {
 
 class Recovery {
  public:
-  Recovery(const State& state, const model::Manifest* manifest)
-      : state_(state), manifest_(manifest), raiser_(state) {}
+  Recovery(const State& state, const RecordRecovery& command)
+      : state_(state), manifest_(command.manifest), reversal_(command.reversal), raiser_(state) {}
 
   void record(const AnnouncedState& action, const RecoveredAction& seen) {
-    if (seen.outcome == RecoveredOutcome::took_effect) {
+    const bool took_effect = seen.outcome == RecoveredOutcome::took_effect;
+    const auto* undo = reversal_ == nullptr ? nullptr : reversal_->find(action.target);
+    if (took_effect && undo != nullptr) {
+      append_undone(state_, *reversal_, *undo, raiser_, events_);
+    } else if (took_effect) {
       append_ownership(action, seen);
       append_notifications(action);
     }
@@ -27,6 +32,7 @@ class Recovery {
     event.outcome = seen.outcome;
     event.left = seen.left;
     event.temporary_left = seen.temporary_left;
+    event.traces = seen.traces;
     events_.push_back(std::move(event));
     if (seen.outcome != RecoveredOutcome::took_effect) append_quarantine(action);
   }
@@ -86,7 +92,7 @@ class Recovery {
       const bool restart = names(service->restart_on);
       if (!restart && !names(service->reload_on)) continue;
       if (service->text(model::Field::state) == "stopped" || is_skipped(service->target)) continue;
-      raiser_.raise(*service, restart, cause->reference, events_);
+      raiser_.raise(service->target, service->reference, restart, cause->reference, events_);
     }
   }
 
@@ -106,6 +112,7 @@ class Recovery {
 
   const State& state_;
   const model::Manifest* manifest_;
+  const Reversal* reversal_;
   Raiser raiser_;
   Events events_;
 };
@@ -115,7 +122,7 @@ class Recovery {
 Result<Events> Decider::operator()(const RecordRecovery& command) const {
   DATUM_TRY(need_pass());
   std::vector<std::uint32_t> ordinals;
-  Recovery recovery(state_, command.manifest);
+  Recovery recovery(state_, command);
   for (const auto& seen : command.actions) {
     const auto open = state_.pass->open.find(seen.ordinal);
     if (open == state_.pass->open.end())
@@ -139,7 +146,7 @@ Result<Events> Decider::operator()(const RecordCleaned& command) const {
       return fail(ErrorCode::conflict, gone.target.text() + ": no file of a dead action was left");
     // What it did was told when it was left; with its file gone, it did nothing that stayed.
     events.push_back(ActionRecovered{
-        gone.pass, gone.ordinal, gone.target, RecoveredOutcome::did_not, {}, false});
+        gone.pass, gone.ordinal, gone.target, RecoveredOutcome::did_not, {}, false, {}});
   }
   return events;
 }

@@ -9,6 +9,7 @@
 #include "judgement.hpp"
 #include "ownership.hpp"
 #include "planning.hpp"
+#include "reverting.hpp"
 
 namespace datum::core {
 namespace {
@@ -67,19 +68,26 @@ class Ending {
     if (result.old_content_not_kept)
       events_.push_back(OldContentNotKept{state_.pass->id, action.target, result.old_size,
                                           bounded(result.message)});
-    append_ownership(action, result);
-    append_notifications(action);
+    const auto* undo = command_.reversal ? command_.reversal->find(action.target) : nullptr;
+    if (undo != nullptr) {
+      append_undone(state_, *command_.reversal, *undo, raiser_, events_);
+    } else {
+      append_ownership(action, result);
+      append_notifications(action);
+    }
     ActionSucceeded event;
     event.pass = state_.pass->id;
     event.ordinal = action.ordinal;
     event.kind = action.kind;
     event.target = action.target;
     event.reference = action.reference;
-    event.condition = condition_after(action, result);
+    event.condition = undo == nullptr ? condition_after(action, result)
+                                      : condition_undone(state_, *command_.reversal, action.target);
     event.observation = result.after.digest;
     event.left = result.left;
     event.atomic = result.atomic;
     event.duration_ns = result.duration_ns;
+    event.traces = result.traces;
     events_.push_back(std::move(event));
     append_contest(action);
   }
@@ -133,7 +141,7 @@ class Ending {
       if (service == nullptr) continue;
       const auto& restarts = service->restart_on;
       const bool restart = std::binary_search(restarts.begin(), restarts.end(), action.reference);
-      raiser_.raise(*service, restart, action.reference, events_);
+      raiser_.raise(service->target, service->reference, restart, action.reference, events_);
     }
   }
 
@@ -161,21 +169,19 @@ class Ending {
 
 }  // namespace
 
-void Raiser::raise(const model::Resource& service, bool restart, const model::Reference& by,
-                   Events& events) {
-  auto known = pending_.find(service.target);
+void Raiser::raise(const model::Target& unit, const model::Reference& service, bool restart,
+                   const model::Reference& by, Events& events) {
+  auto known = pending_.find(unit);
   if (known == pending_.end()) {
-    const auto standing = state_.pending.find(service.target);
-    if (standing != state_.pending.end())
-      known = pending_.emplace(service.target, standing->second).first;
+    const auto standing = state_.pending.find(unit);
+    if (standing != state_.pending.end()) known = pending_.emplace(unit, standing->second).first;
   }
   if (!adds_notification(known == pending_.end() ? nullptr : &known->second, restart, by)) return;
-  auto& pending = pending_[service.target];
+  auto& pending = pending_[unit];
   pending.restart = pending.restart || restart;
   pending.again = pending.started;
   pending.by.push_back(by);
-  events.push_back(
-      NotificationRaised{state_.pass->id, service.target, service.reference, by, restart});
+  events.push_back(NotificationRaised{state_.pass->id, unit, service, by, restart});
 }
 
 Result<Events> Decider::operator()(const RecordResults& command) const {

@@ -30,6 +30,8 @@ Result<Events> Decider::operator()(const OpenStore& command) const {
     if (state_.open) opened.last_end = same_boot ? LastEnd::crashed : LastEnd::rebooted;
   }
   Events events{opened};
+  if (command.now.ns != 0 && state_.wall.ns - command.now.ns > kClockSlackNs)
+    events.push_back(ClockJumped{state_.wall, command.now});
   if (!state_.reboot_required_by.empty() && !same_boot) events.push_back(RebootSeen{command.boot});
   return events;
 }
@@ -95,7 +97,8 @@ Result<Events> Decider::operator()(const KeepTarget& command) const {
       kept || state_.resources.contains(command.target) || state_.owned.contains(command.target);
   if (!known)
     return fail(ErrorCode::refused, command.target.text() + " is neither declared nor owned");
-  return Events{TargetKept{command.target, command.until_generation}};
+  return Events{
+      TargetKept{command.target, command.until_generation, command.manifest, 0, command.actor}};
 }
 
 Result<Events> Decider::operator()(const LiftQuarantine& command) const {

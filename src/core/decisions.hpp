@@ -42,6 +42,7 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const RecordNotStarted& command) const;
   // ownership, notifications
   [[nodiscard]] Result<Events> operator()(const RecordOwnership& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordUndone& command) const;
   [[nodiscard]] Result<Events> operator()(const StartDelivery& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordDelivery& command) const;
   [[nodiscard]] Result<Events> operator()(const DropNotification& command) const;
@@ -61,8 +62,8 @@ class Decider {
 class Raiser {
  public:
   explicit Raiser(const State& state) : state_(state) {}
-  void raise(const model::Resource& service, bool restart, const model::Reference& by,
-             Events& events);
+  void raise(const model::Target& unit, const model::Reference& service, bool restart,
+             const model::Reference& by, Events& events);
 
  private:
   const State& state_;

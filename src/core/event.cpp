@@ -125,7 +125,10 @@ void add_blobs(const T& event, std::vector<Digest>& out) {
   if constexpr (requires { event.provenance; }) add_blob(event.provenance.documents, out);
   if constexpr (requires { event.profile.bytes; }) add_blob(event.profile, out);
   if constexpr (requires { event.actions; })
-    for (const auto& each : event.actions) add_blob(each.old_content, out);
+    for (const auto& each : event.actions) {
+      add_blob(each.old_content, out);
+      add_blob(each.attributes, out);
+    }
 }
 
 }  // namespace

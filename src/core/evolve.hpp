@@ -96,6 +96,9 @@ class Evolver {
   // Ends an announced action, or one that never was announced.
   void note_leftover(const ActionRecovered& event) const;
   void end_action(std::uint32_t ordinal, Phase phase) const;
+  void unsettle(const ActionSucceeded& event) const;
+  void unsettle_found(const model::Target& target) const;
+  void unsettle_folder(const model::Target& target) const;
   void settle_loss(const model::Target& target) const;
   void count_correction(const model::Target& target) const;
 

@@ -3,6 +3,7 @@
 
 #include "evolve.hpp"
 #include "judgement.hpp"
+#include "planning.hpp"
 
 namespace datum::core {
 namespace {
@@ -55,6 +56,7 @@ void Evolver::operator()(const ActionSucceeded& event) const {
   if (const auto owned = state_.owned.find(event.target); owned != state_.owned.end())
     owned->second.left = event.left;
   if (!is_declared_kind(event.kind)) return;
+  if (state_.pass && state_.pass->started.reverts != 0) return unsettle(event);
   auto& resource = state_.resources[event.target];
   resource.reference = event.reference;
   resource.condition = event.condition;
@@ -63,6 +65,38 @@ void Evolver::operator()(const ActionSucceeded& event) const {
   resource.observed_at = place_.seq;
   resource.seen_in = event.pass;
   resource.blocked = false;
+}
+
+// What was put back was not measured against the declaration: the next observation is news whatever
+// it is, and until then the resource is what the success says of it.
+void Evolver::unsettle(const ActionSucceeded& event) const {
+  const auto known = state_.resources.find(event.target);
+  if (known == state_.resources.end()) return unsettle_folder(event.target);
+  auto& resource = known->second;
+  resource.condition = event.condition;
+  resource.found = event.left.found;
+  resource.observation = {};
+  resource.observed_at = place_.seq;
+  resource.seen_in = event.pass;
+  resource.blocked = false;
+}
+
+void Evolver::unsettle_found(const model::Target& target) const {
+  const auto known = state_.resources.find(target);
+  if (known == state_.resources.end()) return unsettle_folder(target);
+  known->second.condition = Condition::unknown;
+  known->second.observation = {};
+  known->second.observed_at = place_.seq;
+}
+
+// What no resource declares came into a folder or left it: one that is purged may differ now.
+void Evolver::unsettle_folder(const model::Target& target) const {
+  if (target.family != model::TargetFamily::path) return;
+  const auto folder =
+      state_.resources.find(model::Target{target.family, std::string(parent_of(target.name))});
+  if (folder == state_.resources.end()) return;
+  folder->second.condition = Condition::unknown;
+  folder->second.observation = {};
 }
 
 void Evolver::operator()(const ActionFailed& event) const {
@@ -121,9 +155,11 @@ void Evolver::operator()(const ActionRecovered& event) const {
     state_.suspects.erase(event.target);
     if (const auto owned = state_.owned.find(event.target); owned != state_.owned.end())
       owned->second.left = event.left;
+    if (state_.pass->started.reverts != 0) unsettle_found(event.target);
     return;
   }
-  state_.suspected_in = state_.pass->started.declaration.manifest;
+  const auto& started = state_.pass->started;
+  state_.suspected_in = started.reverts != 0 ? state_.last_declared : started.declaration.manifest;
   auto& deaths = state_.suspects[event.target];
   if (state_.pass->wave_size == 1) ++deaths;
   const bool did_not = event.outcome == RecoveredOutcome::did_not;

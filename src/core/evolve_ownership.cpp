@@ -76,7 +76,7 @@ void Evolver::operator()(const TargetKept& event) const {
   if (event.until_generation == 0)
     state_.kept.erase(event.target);
   else
-    state_.kept[event.target] = event.until_generation;
+    state_.kept[event.target] = Kept{event.until_generation, event.manifest, event.pass};
 }
 
 }  // namespace datum::core

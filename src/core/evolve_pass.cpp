@@ -20,6 +20,14 @@ void Evolver::operator()(const PassStarted& event) const {
   pass.started_mono = place_.mono;
   pass.boot = place_.boot;
   state_.pass = std::move(pass);
+  // What is put back is nobody's declaration.
+  if (event.reverts != 0) return;
+  state_.last_declared = event.declaration.manifest;
+  if (event.mode.mode == Mode::enforce)
+    std::erase_if(state_.kept, [&event](const auto& entry) {
+      const auto& manifest = entry.second.manifest;
+      return !manifest.empty() && manifest != event.declaration.manifest;
+    });
   // A local declaration is accepted by enforcing it: a newer one is another chance, as for a mesh.
   if (event.mode.mode != Mode::enforce || event.declaration.manifest == state_.suspected_in) return;
   state_.suspects.clear();
@@ -54,6 +62,7 @@ void Evolver::operator()(const PlanComputed& event) const {
 // What this pass acted on and what did not fail again has no failure that stands; a pass that only
 // observed proves nothing about that. A contest that nobody fought for a day is over.
 void Evolver::operator()(const PassFinished& event) const {
+  if (state_.pass && state_.pass->started.reverts != 0) return state_.pass.reset();
   LastPass last;
   last.id = event.pass;
   last.finished_at = place_.seq;

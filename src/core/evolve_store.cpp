@@ -59,7 +59,8 @@ void Evolver::operator()(const DeclarationStored& event) const {
 void Evolver::operator()(const DeclarationAccepted& event) const {
   state_.accepted = event.declaration;
   const auto number = event.declaration.number;
-  std::erase_if(state_.kept, [number](const auto& entry) { return entry.second <= number; });
+  std::erase_if(state_.kept,
+                [number](const auto& entry) { return entry.second.until_generation <= number; });
   state_.quarantined.clear();
   state_.suspects.clear();
 }

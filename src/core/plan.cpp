@@ -65,7 +65,7 @@ Planning::Planning(const PlanInput& plan_input)
       next_owned = std::next(owned);
     }
     subject.observe_only = resource.observe_only || observe_list.contains(resource.reference) ||
-                           state.kept.contains(resource.target);
+                           keeps(resource.target);
   }
   std::size_t next = 0;  // observations usually come in the order of the subjects
   for (const auto& observation : input.observations) {
@@ -76,6 +76,10 @@ Planning::Planning(const PlanInput& plan_input)
     subjects[index].observation = &observation;
     next = index + 1;
   }
+}
+
+bool Planning::keeps(const model::Target& target) const {
+  return input.reversal == nullptr && is_kept(state, target, input.manifest->digest);
 }
 
 // With a path stand all of its ancestors: the first that is known ends the way up.
@@ -136,10 +140,14 @@ Node Planning::add(Action action) {
 
 Plan compute_plan(const PlanInput& input) {
   Planning planning(input);
-  draft_declared(planning);
-  draft_purges(planning, false);
-  draft_leaving(planning);
-  draft_purges(planning, true);
+  if (input.reversal != nullptr) {
+    draft_undone(planning);
+  } else {
+    draft_declared(planning);
+    draft_purges(planning, false);
+    draft_leaving(planning);
+    draft_purges(planning, true);
+  }
   settle_full_folders(planning);
   add_edges(planning);
   check_parents(planning);

@@ -106,17 +106,24 @@ Action start_action(const Planning& planning, const Subject& subject, ActionKind
   return action;
 }
 
+}  // namespace
+
 Action drifted_action(const Planning& planning, const Subject& subject) {
   const auto& observation = *subject.observation;
   auto action = start_action(planning, subject, drifted_kind(subject));
   action.changes = own_drifts(observation);
   action.privileged = is_privileged(*subject.resource);
   action.staged_bytes = staged_bytes(subject, action);
-  action.note = with_side_effects(first_contact_note(subject, action.kind), *subject.observation,
-                                  action.kind);
+  const bool undoes = planning.input.reversal != nullptr;
+  action.note = with_side_effects(undoes ? "" : first_contact_note(subject, action.kind),
+                                  observation, action.kind);
+  if (planning.keeps(action.target))
+    action.note = "kept until something else is declared; `datum keep --lift` ends it";
   action.refusal = find_refusal(planning, subject, action);
   return action;
 }
+
+namespace {
 
 // Nothing on the machine has to change, but perhaps what is recorded of the target.
 std::optional<Action> record_action(const Planning& planning, const Subject& subject) {
@@ -173,7 +180,7 @@ static Action purge_action(const Planning& planning, const Subject& subject,
   Action action;
   action.kind = ActionKind::purge;
   action.reference = subject.resource->reference;
-  action.observe_only = subject.observe_only;
+  action.observe_only = subject.observe_only || planning.keeps(target);
   action.found = entry.found;
   action.identity = entry.identity;
   action.repeatable = !planning.state.suspects.contains(target);

@@ -44,7 +44,7 @@ Action leaving_action(const Planning& planning, const LeavingObservation& seen,
   action.kind = action.note.empty() ? ActionKind::leave : ActionKind::release;
   if (action.kind == ActionKind::release) return action;
   action.observe_only =
-      planning.observe_list.contains(owned.reference) || planning.state.kept.contains(seen.target);
+      planning.observe_list.contains(owned.reference) || planning.keeps(seen.target);
   action.privileged =
       seen.target.family == TargetFamily::user || seen.target.family == TargetFamily::group;
   action.note = "left the declaration";

@@ -1,5 +1,6 @@
 // What follows from the whole of a plan: the brake, the notifications it will raise, the counts.
 #include <algorithm>
+#include <map>
 
 #include "planning.hpp"
 
@@ -8,8 +9,11 @@ namespace {
 
 using model::Reference;
 
-bool is_removal_to_do(const Action& action) {
-  return is_braked_removal(action.kind) && action.refusal.empty() && !action.observe_only;
+// Undoing takes away what a pass made: nobody declared that it goes.
+bool is_removal_to_do(const Planning& planning, const Action& action) {
+  const bool braked =
+      planning.input.reversal != nullptr ? removes(action.kind) : is_braked_removal(action.kind);
+  return braked && action.refusal.empty() && !action.observe_only;
 }
 
 bool exceeds(const Brake& brake, const RemovalLimits& limits) {
@@ -82,6 +86,24 @@ void add_notification(const Subject& subject, const std::vector<Reference>& chan
   plan.notifications.push_back(std::move(planned));
 }
 
+// The units that were told of what is undone now.
+void notify_undone(const Reversal& reversal, const std::vector<Reference>& changing, Plan& plan) {
+  std::map<Reference, PlannedNotification> planned;
+  for (const auto& undo : reversal.undos) {
+    if (!std::binary_search(changing.begin(), changing.end(), undo.reference)) continue;
+    for (const auto& one : undo.notifications) {
+      auto& each = planned[one.service];
+      each.service = one.service;
+      each.restart = each.restart || one.restart;
+      each.by.push_back(undo.reference);
+    }
+  }
+  for (auto& [service, each] : planned) {
+    std::sort(each.by.begin(), each.by.end());
+    plan.notifications.push_back(std::move(each));
+  }
+}
+
 std::uint32_t* counter_of(PlanCounts& counts, ActionKind kind) {
   switch (kind) {
     case ActionKind::create:
@@ -114,20 +136,23 @@ void apply_brake(Planning& planning) {
   brake.owned = static_cast<std::uint32_t>(planning.state.owned.size());
   brake.allowed = limits.allowed;
   for (const auto& draft : planning.drafts)
-    if (is_removal_to_do(draft.action)) ++brake.removals;
+    if (is_removal_to_do(planning, draft.action)) ++brake.removals;
   brake.engaged = exceeds(brake, limits) && brake.removals > limits.allowed;
   if (!brake.engaged) return;
   const auto words = brake_words(brake, limits);
   for (auto& draft : planning.drafts)
-    if (is_removal_to_do(draft.action)) draft.action.refusal = words;
+    if (is_removal_to_do(planning, draft.action)) draft.action.refusal = words;
 }
 
 // Counts say what the plan holds; what of it is known not to run is counted beside, not taken off.
 void count_and_notify(const Planning& planning, Plan& plan) {
   const auto dead = find_dead(plan.actions);
   const auto changing = find_changing(plan, dead);
-  for (const auto& subject : planning.subjects)
-    if (can_be_notified(subject)) add_notification(subject, changing, plan);
+  if (planning.input.reversal != nullptr)
+    notify_undone(*planning.input.reversal, changing, plan);
+  else
+    for (const auto& subject : planning.subjects)
+      if (can_be_notified(subject)) add_notification(subject, changing, plan);
   for (const auto& action : plan.actions) {
     if (auto* counter = counter_of(plan.counts, action.kind)) ++*counter;
     if (!action.refusal.empty())

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "datum/core/plan.hpp"
+#include "datum/core/reversal.hpp"
 #include "datum/core/state.hpp"
 
 namespace datum::core {
@@ -47,6 +48,8 @@ struct Planning {
   [[nodiscard]] bool is_declared(const model::Target& target) const;
   [[nodiscard]] bool is_above_any(std::string_view path) const;
   [[nodiscard]] bool is_above_present(std::string_view path) const;
+  // Whether the target is only observed because it is kept: never in a reverting pass.
+  [[nodiscard]] bool keeps(const model::Target& target) const;
 
   const PlanInput& input;
   const State& state;
@@ -81,9 +84,14 @@ void for_each_ancestor(std::string_view path, Visit visit) {
 [[nodiscard]] bool builds(ActionKind kind);   // create, update, replace
 [[nodiscard]] bool removes(ActionKind kind);  // remove, purge, leave
 
+// The change that brings a drifted resource to what is declared, with what will refuse it.
+[[nodiscard]] Action drifted_action(const Planning& planning, const Subject& subject);
+
 void draft_declared(Planning& planning);
 void draft_purges(Planning& planning, bool observe_only);
 void draft_leaving(Planning& planning);
+// Instead of these, in a reverting pass: what the manifest declares is what was there before.
+void draft_undone(Planning& planning);
 // Folders that are not empty: removed after their entries if these are all that is in them.
 void settle_full_folders(Planning& planning);
 void add_edges(Planning& planning);

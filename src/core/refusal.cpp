@@ -107,7 +107,9 @@ std::string quarantine_refusal(const Planning& planning, const model::Target& ta
 
 std::string find_refusal(const Planning& planning, const Subject& subject, const Action& action) {
   if (auto text = quarantine_refusal(planning, action.target); !text.empty()) return text;
-  if (auto text = type_conflict(subject); !text.empty()) return text;
+  auto conflict = planning.input.reversal != nullptr ? undo_refusal(planning, subject, action)
+                                                     : type_conflict(subject);
+  if (!conflict.empty()) return conflict;
   std::string text(obstacle_words(subject, action));
   const auto& detail = subject.observation->obstacle_detail;
   // Of these two the words above say all that there is.

@@ -14,6 +14,9 @@ namespace datum::core {
 // later, when it is known what else the plan removes.
 [[nodiscard]] std::string find_refusal(const Planning& planning, const Subject& subject,
                                        const Action& action);
+// In a reverting pass, why what the pass made stays: changed since, protected, not seen.
+[[nodiscard]] std::string undo_refusal(const Planning& planning, const Subject& subject,
+                                       const Action& action);
 [[nodiscard]] std::string quarantine_refusal(const Planning& planning, const model::Target& target);
 
 }  // namespace datum::core

@@ -98,7 +98,9 @@ std::uint32_t count_leaving(const State& state, const PassFacts& pass) {
   return std::min(count, pass.planned_removals);
 }
 
-PassFacts facts_of(const State& state) {
+}  // namespace
+
+PassFacts facts_of_last_pass(const State& state) {
   PassFacts facts;
   facts.interrupted = state.interrupted.has_value();
   if (!state.last_pass) return facts;
@@ -117,8 +119,6 @@ PassFacts facts_of(const State& state) {
   facts.wall = last.wall;
   return facts;
 }
-
-}  // namespace
 
 std::string_view to_string(StatusFlag flag) {
   for (const auto& each : kFlags)
@@ -184,7 +184,7 @@ std::vector<model::Target> contested_targets(const State& state, const StatusInp
 }
 
 HostStatus compute_status(const State& state, const StatusInput& input) {
-  return assess(state, facts_of(state), input);
+  return assess(state, facts_of_last_pass(state), input);
 }
 
 Acknowledgements standing_acknowledgements(const State& state, WallNs now) {

@@ -120,12 +120,19 @@ class Command {
         ->check(CLI::IsMember({"auto", "always", "never"}));
     return with_json();
   }
-  Command& with_removals() {
+  Command& with_brake() {
     app_.add_option("--allow-removals", arguments_.allow_removals,
-                    "let this pass remove up to N targets that left the declaration")
+                    "let this pass remove up to N targets that nobody declared absent")
         ->type_name("N")
         ->check(kDigits);
-    return with_final();
+    return *this;
+  }
+  Command& with_removals() { return with_brake().with_final(); }
+  Command& with_mode() {
+    app_.add_option("--mode", arguments_.mode, "observe or enforce, for this pass")
+        ->type_name("MODE")
+        ->check(CLI::IsMember({"observe", "enforce"}));
+    return *this;
   }
   Command& with_final() {
     app_.add_flag("--final", arguments_.final, "accept an empty manifest");
@@ -225,10 +232,7 @@ void add_pass_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   auto& reconcile =
       add(commands, app, arguments, Verb::reconcile, "reconcile", "one pass in the host's mode");
   reconcile.with_fleet(false).with_manifest().with_machine().with_removals().with_report();
-  reconcile.app()
-      .add_option("--mode", arguments.mode, "observe or enforce, for this pass")
-      ->type_name("MODE")
-      ->check(CLI::IsMember({"observe", "enforce"}));
+  reconcile.with_mode();
   reconcile.app().add_flag("--retry", arguments.retry, "let quarantined actions run again");
   reconcile.app()
       .add_option("--plan", arguments.plan_in, "do exactly this saved plan")
@@ -245,6 +249,23 @@ void add_acknowledge(Command& command, Arguments& arguments) {
       ->type_name("WORDS")
       ->check(kNotEmpty);
   app.add_flag("--lift", arguments.lift, "end it now")->excludes(until);
+}
+
+void add_revert_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
+  auto& revert = add(commands, app, arguments, Verb::revert, "revert",
+                     "put back what a pass changed, in the host's mode");
+  revert.with_machine().with_brake().with_report();
+  revert.with_mode();
+  revert.app()
+      .add_option("PASS", arguments.pass, "the number of the pass")
+      ->required()
+      ->check(kDigits);
+  auto& keep = add(commands, app, arguments, Verb::keep, "keep",
+                   "only observe a target until something else is declared");
+  keep.with_root("the tree the store acts on").with_state().with_json();
+  keep.app().add_option("TARGET", arguments.target,
+                        "a path, family:name, or Type[name] (default: list what is kept)");
+  keep.app().add_flag("--lift", arguments.lift, "end it now");
 }
 
 void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
@@ -432,6 +453,7 @@ Parsed parse_arguments(int argc, char** argv) {
   auto& journal = *app.add_subcommand("journal", "read and keep the journal");
   journal.require_subcommand(1);
   add_store_verbs(commands, app, arguments);
+  add_revert_verbs(commands, app, arguments);
   add_journal_verbs(commands, arguments, journal);
   add_replay_verbs(commands, app, arguments);
   add_upkeep_verbs(commands, arguments, journal);

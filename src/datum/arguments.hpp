@@ -26,6 +26,8 @@ enum class Verb : std::uint8_t {
   owned,
   history,
   acknowledge,
+  revert,
+  keep,
   journal_list,
   journal_show,
   journal_tail,
@@ -78,7 +80,7 @@ struct Arguments {
   // selftest
   std::uint32_t rounds = 0;  // 0: the default
   std::optional<std::uint64_t> seed;
-  // ack, with `until`
+  // ack, with `until`; keep
   std::string reason;
   bool lift = false;
 };

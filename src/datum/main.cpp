@@ -62,6 +62,9 @@ int dispatch(const datum::program::Arguments& arguments) {
       return datum::program::store_command(arguments);
     case Verb::acknowledge:
       return datum::program::acknowledge_command(arguments);
+    case Verb::revert:
+    case Verb::keep:
+      return datum::program::revert_command(arguments);
     case Verb::journal_list:
     case Verb::journal_show:
     case Verb::journal_tail:

@@ -1,5 +1,4 @@
 // observe, diff, plan, reconcile: one pass over one manifest, printed.
-#include <csignal>
 #include <cstdio>
 
 #include "commands.hpp"
@@ -13,6 +12,7 @@
 #include "print.hpp"
 #include "run_task.hpp"
 #include "session.hpp"
+#include "stop_signals.hpp"
 #include "store_end.hpp"
 
 namespace datum::program {
@@ -43,7 +43,7 @@ Result<engine::Store> open_forgetful_store(Session& session, const engine::Store
     DATUM_TRY(store.history->execute(core::CreateStore{
         crypto::random_id(), binding.root, binding.host, binding.source, binding.version}));
   const core::OpenStore open{session.loop->clock().boot_id(), binding.version, binding.root,
-                             binding.host};
+                             binding.host, session.loop->clock().wall_now()};
   DATUM_TRY(store.history->execute(open));
   return store;
 }
@@ -129,13 +129,6 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
   }
   print(differences);
   print(inspect::pass_text(line, style));
-}
-
-// Ends the pass at its next boundary when somebody asks for it.
-Result<std::unique_ptr<loop::Signals>> watch_stop(Session& session, engine::Conductor& conductor) {
-  return session.loop->watch_signals({SIGINT, SIGTERM, SIGHUP}, [&conductor](int number) {
-    conductor.stop_request().stop("stopped by signal " + std::to_string(number));
-  });
 }
 
 // A fleet that others can change decides what root does here. One that a person names is theirs to

@@ -68,6 +68,7 @@ static core::StartPass start_command(const PassRequest& request, const core::Eff
   start.started.resources = static_cast<std::uint32_t>(request.manifest->resources.size());
   start.started.allowed_removals = request.limits.allowed;
   start.started.version = request.version;
+  if (request.undoing) start.started.reverts = request.undoing->reversal.pass;
   start.manifest_empty = request.manifest->resources.empty();
   start.manifest_final = request.manifest->final;
   start.foreign_manifest = request.foreign_manifest;
@@ -142,6 +143,10 @@ static std::vector<model::Reference> owned_matching(const core::State& state,
 
 loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   auto& request = running.request;
+  if (request.undoing) {
+    auto looking = look_back(running);
+    co_return co_await looking;
+  }
   auto observing = observe_places(loop_, running.looking, all_places(*request.manifest));
   running.report.observations = co_await observing;
   auto& observations = running.report.observations;
@@ -150,13 +155,23 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
 
   auto targets = find_leaving(store_.history->state(), *request.manifest);
   auto leaving_task = observe_leaving(loop_, running.looking, std::move(targets));
-  const auto leaving = co_await leaving_task;
+  auto leaving = co_await leaving_task;
+  auto making = make_plan(running, std::move(leaving));
+  co_return co_await making;
+}
+
+loop::Task<Status> Conductor::make_plan(Running& running,
+                                        std::vector<core::LeavingObservation> leaving) {
+  const auto& request = running.request;
   core::PlanInput input;
   input.manifest = request.manifest.get();
-  input.observations = observations;
+  input.observations = running.report.observations;
   input.leaving = leaving;
   input.state = &store_.history->state();
-  running.observe_list = references_matching(*request.manifest, request.observe_globs);
+  if (request.undoing) input.reversal = &request.undoing->reversal;
+  running.observe_list = request.undoing
+                             ? undone_matching(*request.undoing, request.observe_globs)
+                             : references_matching(*request.manifest, request.observe_globs);
   input.observe_list = running.observe_list;
   input.protect_list = owned_matching(store_.history->state(), request.protect_globs);
   input.limits = request.limits;
@@ -226,8 +241,8 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   announce.plan = running.plan_digest;
   for (const auto& one : *prepared) {
     const auto& action = plan->actions[one.ordinal];
-    announce.actions.push_back(
-        {one.ordinal, action.kind, action.target, one.before, one.old_content});
+    announce.actions.push_back({one.ordinal, action.kind, action.target, one.before,
+                                one.old_content, one.traces, one.attributes});
   }
   DATUM_CO_TRY(execute(running, announce));
   auto waiting = wait_durable(*store_.history);
@@ -241,6 +256,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   record.manifest = running.request.manifest.get();
   record.now = loop_.clock().wall_now();
   record.mono = loop_.clock().boot_now();
+  record.reversal = reversal_of(running.request);
   DATUM_CO_TRY(execute(running, record));
   for (const auto& result : record.results)
     if (result.error) tell_failure(running, result.ordinal, result.error->message(), result.output);
@@ -273,6 +289,7 @@ static std::vector<std::size_t> unsettled(const model::Manifest& manifest, const
 }
 
 loop::Task<Status> Conductor::look_again(Running& running) {
+  if (running.request.undoing) co_return Status{};
   auto places = unsettled(*running.request.manifest, *running.report.plan, running.phases);
   if (places.empty()) co_return Status{};
   auto looking = observe_places(loop_, running.looking, std::move(places));
@@ -283,15 +300,19 @@ loop::Task<Status> Conductor::look_again(Running& running) {
   co_return execute(running, record);
 }
 
+Status Conductor::record_ownership(Running& running) {
+  if (running.request.undoing) return record_undone(running);
+  return execute(running, core::RecordOwnership{running.report.plan, running.request.manifest.get(),
+                                                running.report.observations});
+}
+
 loop::Task<Status> Conductor::apply(Running& running) {
   const auto& plan = running.report.plan;
-  const auto* manifest = running.request.manifest.get();
   DATUM_CO_TRY(execute(running, core::RecordRefusals{plan, failure_digests(*plan)}));
   for (const auto& action : plan->actions)
     tell_failure(running, action.ordinal, action.refusal, {});
   if (!may_go_on(running)) co_return Status{};
-  DATUM_CO_TRY(
-      execute(running, core::RecordOwnership{plan, manifest, running.report.observations}));
+  DATUM_CO_TRY(record_ownership(running));
   for (;;) {
     auto ordinals = core::next_wave(*plan, running.phases);
     if (ordinals.empty()) break;
@@ -318,12 +339,14 @@ loop::Task<Status> Conductor::apply(Running& running) {
   co_return execute(running, core::RecordNotStarted{left, running.report.cut_short});
 }
 
-void Conductor::count_observed_only(const Running& running, core::FinishPass& finish) {
+void Conductor::count_observed_only(const Running& running, const core::State& state,
+                                    core::FinishPass& finish) {
   const auto& resources = running.request.manifest->resources;
   for (std::size_t i = 0; i < resources.size(); ++i) {
     const bool listed = std::binary_search(running.observe_list.begin(), running.observe_list.end(),
                                            resources[i]->reference);
-    if (!resources[i]->observe_only && !listed) continue;
+    const bool kept = core::is_kept(state, resources[i]->target, running.request.manifest->digest);
+    if (!resources[i]->observe_only && !listed && !kept) continue;
     ++finish.observed_only;
     const auto condition = running.report.observations[i].condition;
     finish.observed_only_drifted += condition == core::Condition::drifted ? 1 : 0;
@@ -339,7 +362,7 @@ Status Conductor::end_pass(Running& running) {
   finish.mono = loop_.clock().boot_now();
   finish.plan = running.plan_digest;
   finish.planned = running.report.plan->counts;
-  count_observed_only(running, finish);
+  if (!running.request.undoing) count_observed_only(running, store_.history->state(), finish);
   return execute(running, finish);
 }
 
@@ -350,11 +373,14 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   running.report.mode = core::host_mode(running.request.read_terms());
   running.looking.machine = machine_;
   auto& history = *store_.history;
-  running.looking.declared = std::make_shared<const resource::Declared>(
-      resource::make_declared(running.request.manifest, history.state().owned));
+  auto declared = resource::make_declared(running.request.manifest, history.state().owned);
+  if (running.request.undoing) declared.former = running.request.undoing->former;
+  running.looking.declared = std::make_shared<const resource::Declared>(std::move(declared));
 
-  auto documenting = put_documents(running);
-  DATUM_CO_TRY(co_await documenting);
+  if (!running.request.undoing) {
+    auto documenting = put_documents(running);
+    DATUM_CO_TRY(co_await documenting);
+  }
   DATUM_CO_TRY(execute(running, start_command(running.request, running.report.mode)));
   running.report.pass = history.state().pass->id;
   if (running.request.retry && running.report.mode.mode == core::Mode::enforce)

@@ -60,17 +60,30 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   DATUM_CO_TRY(co_await opened);
   const auto& pass = *history.state().pass;
   const bool rebooted = pass.boot != loop_.clock().boot_id();
-  const bool known = manifest && manifest->digest == pass.started.declaration.manifest;
-  auto declared = std::make_shared<const resource::Declared>(resource::make_declared(
-      known ? manifest : std::make_shared<const model::Manifest>(), history.state().owned));
+  const auto reverts = pass.started.reverts;
+  UndoingPtr undoing;
+  if (reverts != 0) {
+    // What it declared follows from the records again; where it does not, little can be told.
+    auto preparing = prepare_undoing(loop_, store_, reverts);
+    auto prepared = co_await preparing;
+    if (prepared) undoing = std::move(*prepared);
+  }
+  const auto dead_manifest = undoing ? undoing->manifest : manifest;
+  const bool known = dead_manifest && dead_manifest->digest == pass.started.declaration.manifest;
+  auto declared = resource::make_declared(
+      known ? dead_manifest : std::make_shared<const model::Manifest>(), history.state().owned);
+  if (undoing) declared.former = undoing->former;
   std::function<std::vector<core::RecoveredAction>()> work =
-      [machine = machine_, declared = std::move(declared), dead = dead_wave(history.state())] {
+      [machine = machine_,
+       declared = std::make_shared<const resource::Declared>(std::move(declared)),
+       dead = dead_wave(history.state())] {
         return resource::recover_actions(*machine, *declared, dead);
       };
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
   record.actions = co_await looking;
-  if (known) record.manifest = manifest.get();
+  if (known) record.manifest = dead_manifest.get();
+  if (known && undoing) record.reversal = &undoing->reversal;
   DATUM_CO_TRY(execute(running, record));
   const core::InterruptPass interrupt{
       rebooted ? core::Interruption::reboot : core::Interruption::crash,

@@ -26,6 +26,16 @@ struct Conductor::Running {
 // Until all that is queued by now is durable.
 [[nodiscard]] loop::Task<Status> wait_durable(history::History& history);
 
+// Of an ordinary pass: null.
+[[nodiscard]] inline std::shared_ptr<const core::Reversal> reversal_of(const PassRequest& request) {
+  if (!request.undoing) return nullptr;
+  return {request.undoing, &request.undoing->reversal};
+}
+// References of resources of a reverting pass, where a glob matches them or the one that the pass
+// had acted on; sorted.
+[[nodiscard]] std::vector<model::Reference> undone_matching(const Undoing& undoing,
+                                                            const std::vector<std::string>& globs);
+
 // Phases and messages of actions, as the events tell them.
 void fold_outcomes(const std::vector<core::Event>& events, std::vector<core::Phase>& phases,
                    std::vector<core::Outcome>& outcomes);

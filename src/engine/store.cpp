@@ -128,7 +128,8 @@ Result<Store> open_bound_store(loop::Loop& loop, os::Files& files, const std::st
   if (state.pass)
     return fail(ErrorCode::conflict,
                 "the last pass was cut off: the next observe or reconcile ends it first");
-  const core::OpenStore open{loop.clock().boot_id(), version, state.root, state.host};
+  const core::OpenStore open{loop.clock().boot_id(), version, state.root, state.host,
+                             loop.clock().wall_now()};
   DATUM_TRY(store.history->execute(open));
   DATUM_ASSIGN(store.blobs, blobs::open_blobs(files, folder, false));
   return store;
@@ -147,7 +148,8 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     DATUM_ASSIGN(create.after, find_set_aside(files, folder));
     DATUM_TRY(store.history->execute(create));
   } else {
-    const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host};
+    const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host,
+                               loop.clock().wall_now()};
     DATUM_TRY(store.history->execute(open));
   }
   bool made = false;

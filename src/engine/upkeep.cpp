@@ -59,7 +59,8 @@ Result<std::vector<Digest>> find_kept(journal::Reader& whole) {
   DATUM_TRY(history::scan_events(whole, 1, [&named](const history::StoredEvent& stored) {
     if (const auto* announced = std::get_if<core::ActionsAnnounced>(&stored.event))
       for (const auto& action : announced->actions)
-        if (!action.old_content.empty()) named.push_back(action.old_content);
+        for (const auto* digest : {&action.attributes, &action.old_content})
+          if (!digest->empty()) named.push_back(*digest);
     return journal::Visit::go_on;
   }));
   std::vector<Digest> kept;

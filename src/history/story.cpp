@@ -34,7 +34,10 @@ struct NameCollector {
   }
   void operator()(const core::ActionsAnnounced& event) const {
     add(named.plans, event.plan);
-    for (const auto& action : event.actions) add(named.old_content, action.old_content);
+    for (const auto& action : event.actions) {
+      add(named.old_content, action.old_content);
+      add(named.old_content, action.attributes);
+    }
   }
   template <class T>
   void operator()(const T&) const {}

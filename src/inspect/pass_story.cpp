@@ -224,6 +224,12 @@ class Teller {
   void tell(const core::OwnershipRenamed& event) { own(event, "renamed"); }
   void tell(const core::OwnershipReleased& event) { own(event, "released"); }
   void tell(const core::OwnershipRemoved& event) { own(event, "removed"); }
+  void tell(const core::PassReverted& event) {
+    if (is_ours(event)) story_.undone_by = event.by;
+  }
+  void tell(const core::TargetKept& event) {
+    own(event, event.until_generation == 0 ? "no longer kept" : "kept");
+  }
   void tell(const core::PassFinished& event) {
     if (!is_ours(event)) return;
     story_.finished = event;
@@ -313,6 +319,18 @@ Status check_is_pass(journal::Reader& reader, PassId pass) {
                                         " begins no pass; `datum replay passes` lists them");
 }
 
+// Records about a pass that came long after it.
+Result<PassId> find_undoing(journal::Reader& reader, PassId pass, Seq after, PassId known) {
+  constexpr std::size_t kLater = 1000;  // removed files of dead actions, and undoings
+  DATUM_ASSIGN(const auto later, history::find_pass(reader, pass, after + 1, kLater));
+  PassId by = known;
+  for (const auto seq : later) {
+    DATUM_ASSIGN(const auto stored, history::read_event(reader, seq));
+    if (const auto* reverted = std::get_if<core::PassReverted>(&stored.event)) by = reverted->by;
+  }
+  return by;
+}
+
 }  // namespace
 
 std::size_t PassStory::count(core::Phase phase) const {
@@ -347,6 +365,7 @@ Result<PassStory> tell_pass(journal::Reader& reader, const ContentSource& conten
     else
       story.plan_missing = plan.error().message();
   }
+  DATUM_ASSIGN(story.undone_by, find_undoing(reader, pass, story.last.seq, story.undone_by));
   add_documents(story, content);
   find_chains(story);
   return story;

@@ -78,6 +78,7 @@ std::string row_json(const PassRow& row) {
       .member("modeTerm", core::to_string(row.started.mode.term))
       .member("manifest", row.started.declaration.manifest.hex())
       .member("resources", row.started.resources)
+      .member("reverts", row.started.reverts)
       .member("end", row.end)
       .member("cause", row.cause)
       .key("ended");
@@ -117,9 +118,11 @@ Result<Replayed> passes_of(journal::Reader& reader, Seq at, const Style& style) 
   for (const auto& row : rows) {
     const auto began = text::format_rfc3339(row.began);
     const auto actions = actions_text(row.finished);
-    table.add_row({std::to_string(row.id), began, core::to_string(row.started.trigger),
-                   row.started.actor.name, core::to_string(row.started.mode.mode), end_text(row),
-                   actions});
+    const auto trigger = row.started.reverts == 0
+                             ? std::string(core::to_string(row.started.trigger))
+                             : "undoes " + std::to_string(row.started.reverts);
+    table.add_row({std::to_string(row.id), began, trigger, row.started.actor.name,
+                   core::to_string(row.started.mode.mode), end_text(row), actions});
     replayed.rows.push_back(
         {std::to_string(row.id), "pass " + std::to_string(row.id) + "  " + began + "  " +
                                      std::string(core::to_string(row.started.mode.mode)) + "  " +

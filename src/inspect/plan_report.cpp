@@ -193,7 +193,7 @@ std::string brake_text(const core::Brake& brake) {
          " would be more than is allowed at once (" +
          "removals.max, or a fifth of what is owned), so none is done and they stay where they "
          "are. "
-         "If they are meant: reconcile --allow-removals " +
+         "If they are meant: --allow-removals " +
          std::to_string(brake.removals) + "\n";
 }
 

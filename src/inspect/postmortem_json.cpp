@@ -61,6 +61,8 @@ std::string pass_line(const PassStory& story) {
       .member("command", started.actor.command)
       .member("mode", core::to_string(started.mode.mode))
       .member("modeTerm", core::to_string(started.mode.term))
+      .member("reverts", started.reverts)
+      .member("undoneBy", story.undone_by)
       .member("version", started.version)
       .member("manifest", started.declaration.manifest.hex())
       .member("source", started.provenance.source)

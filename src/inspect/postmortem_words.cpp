@@ -271,8 +271,15 @@ Facts pass_facts(const PassStory& story) {
   facts.emplace_back("mode", std::string(core::to_string(mode.mode)) + " (" +
                                  std::string(core::to_string(mode.term)) + ")" +
                                  (mode.reason.empty() ? "" : ": " + mode.reason));
-  facts.emplace_back("declared", declared_text(story));
-  if (!story.documents_missing.empty())
+  const auto reverts = story.started.reverts;
+  if (reverts != 0)
+    facts.emplace_back("undoes", "pass " + std::to_string(reverts) + ", of " +
+                                     text::format_count(story.started.resources, "target"));
+  else
+    facts.emplace_back("declared", declared_text(story));
+  if (story.undone_by != 0)
+    facts.emplace_back("undone", "by pass " + std::to_string(story.undone_by));
+  if (!story.documents_missing.empty() && reverts == 0)
     facts.emplace_back(
         "lines", "which document lines asked for it is not told here: " + story.documents_missing);
   facts.emplace_back("plan", plan_text_of(story));

@@ -111,6 +111,9 @@ std::string status_text(const core::State& state, const core::HostStatus& status
     text += row("pending", text::format_count(status.pending_notifications, "notification"));
   text += row("root", text::escape(state.root));
   text += row("owned", text::format_count(state.owned.size(), "target"));
+  if (!state.kept.empty())
+    text += row("kept", text::format_count(state.kept.size(), "target") +
+                            " only observed; `datum keep` lists them");
   for (const auto& fault : notes.faults)
     text += row("store", painter.paint(text::Colour::red, text::escape(fault)));
   return text + contests_text(notes.contests, now, style) + resources_text(state, now, style);
@@ -178,7 +181,8 @@ std::string status_json(const core::State& state, const core::HostStatus& status
       .member("acknowledgedDrifted", status.acknowledged_drifted)
       .member("pendingNotifications", status.pending_notifications)
       .end_object()
-      .member("owned", state.owned.size());
+      .member("owned", state.owned.size())
+      .member("kept", state.kept.size());
   write_last_pass(json, state.last_pass);
   write_resources(json, state, now);
   write_contests(json, notes.contests);

@@ -91,6 +91,12 @@ const core::Left* Declared::find_owned(const model::Target& target, std::size_t&
   return &owned_[hint++].second;
 }
 
+const Former* Declared::find_former(const model::Target& target) const {
+  if (!former) return nullptr;
+  const auto found = former->find(target);
+  return found == former->end() ? nullptr : &found->second;
+}
+
 Declared make_declared(model::ManifestPtr manifest,
                        const std::map<model::Target, core::Owned>& owned) {
   return {std::move(manifest), owned};

@@ -52,15 +52,17 @@ bool has_magic(const Bytes& first) {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_kept(const ContentSource& blobs, const Digest& digest) {
+Result<KeptContent> open_kept(const ContentSource& blobs, const Digest& digest) {
   DATUM_ASSIGN(auto stream, blobs.open(digest));
   DATUM_ASSIGN(auto first, read_first(*stream, kWrapSize));
   if (has_magic(first)) {
     if (first.size() < kWrapSize) return fail(ErrorCode::corrupt, "kept content is cut short");
-    return stream;
+    const auto salt = ByteView(first).subspan(kMagic.size());
+    const bool sensitive =
+        std::any_of(salt.begin(), salt.end(), [](auto byte) { return byte != std::byte{0}; });
+    return KeptContent{std::move(stream), sensitive};
   }
-  return std::unique_ptr<ByteSource>(
-      std::make_unique<Prefixed>(std::move(first), std::move(stream)));
+  return KeptContent{std::make_unique<Prefixed>(std::move(first), std::move(stream)), false};
 }
 
 Result<blobs::Stored> put_kept(blobs::BlobStore& blobs, ByteSource& content, const Digest& salt) {

@@ -115,4 +115,41 @@ Status carry_attributes(os::Files& files, const os::Handle& from, const os::Hand
   return files.set_mode(staged, wanted.mode);
 }
 
+namespace {
+
+// A label is only ever replaced.
+bool may_be_removed(std::string_view name) {
+  return name != "security.selinux" && !name.starts_with("security.SMACK64");
+}
+
+bool has_same(const std::vector<os::Attribute>& attributes, const os::Attribute& wanted) {
+  return std::any_of(attributes.begin(), attributes.end(), [&](const auto& one) {
+    return one.name == wanted.name && one.value == wanted.value;
+  });
+}
+
+}  // namespace
+
+Status restore_attributes(Bench& bench, const Work& work, const os::Handle& handle,
+                          const Metadata& wanted) {
+  const auto* former = bench.sight.declared().find_former(work.action->target);
+  if (former == nullptr) return {};
+  auto& files = bench.files();
+  DATUM_ASSIGN(auto all, files.read_attributes(handle));
+  const auto now = kept_attributes(std::move(all));
+  bool acl = false;
+  for (const auto& one : now) {
+    if (has_attribute(former->attributes, one.name) || !may_be_removed(one.name)) continue;
+    DATUM_TRY(files.remove_attribute(handle, one.name));
+    acl = acl || one.name == kAcl;
+  }
+  for (const auto& one : former->attributes) {
+    if (has_same(now, one)) continue;
+    DATUM_TRY(files.set_attribute(handle, one));
+    acl = acl || one.name == kAcl;
+  }
+  if (!acl) return {};
+  return files.set_mode(handle, wanted.mode);
+}
+
 }  // namespace datum::resource

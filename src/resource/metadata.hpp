@@ -34,4 +34,9 @@ struct Metadata {
                                       const os::Handle& staged, bool same_content,
                                       const Metadata& wanted);
 
+// In a reverting pass: the kept attributes become those that were there before. Nothing in any
+// other.
+[[nodiscard]] Status restore_attributes(Bench& bench, const Work& work, const os::Handle& handle,
+                                        const Metadata& wanted);
+
 }  // namespace datum::resource

@@ -74,6 +74,7 @@ Status look_inside(Sight& sight, const os::Location& where, const os::FileStat& 
     DATUM_ASSIGN(const auto opened,
                  files.open_file_with_stat(where.folder->handle, where.name, os::Access::read));
     seen.identity = identity_of(opened.stat);
+    seen.traces = traces_of(opened.stat);
     if (is_mostly_holes(opened.stat)) return {};
     DATUM_ASSIGN(const auto hashed, sight.hash(opened.handle, opened.stat.size));
     seen.content = as_remembered(sight, hashed.plain, opened.stat.mode, owned);
@@ -99,6 +100,7 @@ Status look_at_leaving(Sight& sight, const core::Owned& owned, core::LeavingObse
     return {};
   }
   seen.identity = identity_of(*stat);
+  seen.traces = traces_of(*stat);
   DATUM_TRY(look_inside(sight, *where, *stat, owned, seen));
   seen.found = found_of(stat->type);
   return {};

@@ -85,6 +85,10 @@ std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
   return std::nullopt;
 }
 
+core::Traces traces_of(const os::FileStat& stat) {
+  return {{stat.mtime_ns}, {stat.ctime_ns}, stat.uid, stat.gid, stat.mode};
+}
+
 bool accept(Sight& sight, const os::Location& where, const std::optional<os::FileStat>& stat,
             core::Observation& seen) {
   if (sight.is_own(where, stat)) {
@@ -94,7 +98,7 @@ bool accept(Sight& sight, const os::Location& where, const std::optional<os::Fil
   seen.found = stat ? found_of(stat->type) : core::Found::absent;
   if (!stat) return true;
   seen.identity = identity_of(*stat);
-  seen.traces = {{stat->mtime_ns}, {stat->ctime_ns}, stat->uid, stat->gid, stat->mode};
+  seen.traces = traces_of(*stat);
   return true;
 }
 
@@ -110,6 +114,28 @@ void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os
   const auto mode = resource.text(model::Field::mode);
   if (!mode.empty() && model::mode_bits(mode) != stat.mode)
     add_drift(seen, "mode", std::string(mode), shown_mode(stat.mode));
+}
+
+static std::string names_of(const std::vector<os::Attribute>& attributes) {
+  std::string names;
+  for (const auto& one : attributes) names += (names.empty() ? "" : " ") + one.name;
+  return names.empty() ? "none" : shown(names);
+}
+
+static bool are_equal(const std::vector<os::Attribute>& a, const std::vector<os::Attribute>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.name == y.name && x.value == y.value;
+  });
+}
+
+void add_attributes_drift(const Sight& sight, const os::Handle& object, core::Observation& seen) {
+  const auto* former = sight.declared().find_former(seen.target);
+  if (former == nullptr) return;
+  auto all = sight.files().read_attributes(object);
+  if (!all) return set_unknown(seen, "its attributes cannot be read", all.error());
+  const auto now = kept_attributes(std::move(*all));
+  if (!are_equal(now, former->attributes))
+    add_drift(seen, core::kAttributesField, names_of(former->attributes), names_of(now));
 }
 
 Result<std::uint32_t> count_entries(const Sight& sight, const os::Location& where) {

@@ -19,6 +19,7 @@ namespace datum::resource {
 // nothing more is to be said.
 [[nodiscard]] bool accept(Sight& sight, const os::Location& where,
                           const std::optional<os::FileStat>& stat, core::Observation& seen);
+[[nodiscard]] core::Traces traces_of(const os::FileStat& stat);
 void set_unknown(core::Observation& seen, std::string reason);
 void set_unknown(core::Observation& seen, std::string_view what, const Error& error);
 
@@ -30,6 +31,8 @@ void add_type_drift(core::Observation& seen, os::FileType declared, os::FileType
 // `owner`, `group`, `mode`, those that are declared.
 void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os::FileStat& stat,
                          core::Observation& seen);
+// `attributes`, in a reverting pass: what is kept of them is not as it was.
+void add_attributes_drift(const Sight& sight, const os::Handle& object, core::Observation& seen);
 // What makes any change of a drifted thing impossible, whatever its type.
 void add_immutable_obstacle(const os::FileStat& stat, core::Observation& seen);
 // Sets the obstacle if there is none yet.

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "datum/crypto/digest.hpp"
+#include "datum/resource/former.hpp"
 #include "datum/resource/kept.hpp"
 #include "file/file_facts.hpp"
+#include "path_facts.hpp"
 #include "transfer.hpp"
 
 namespace datum::resource {
@@ -91,6 +93,20 @@ Status prove_space(Sight& sight, const core::Plan& plan, std::span<const std::ui
 
 namespace {
 
+class BytesSource final : public ByteSource {
+ public:
+  explicit BytesSource(ByteView bytes) : left_(bytes) {}
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
+    const auto count = std::min(out.size(), left_.size());
+    std::copy_n(left_.begin(), count, out.begin());
+    left_ = left_.subspan(count);
+    return count;
+  }
+
+ private:
+  ByteView left_;
+};
+
 class Keeper {
  public:
   Keeper(Sight& sight, blobs::BlobStore& store, std::uint64_t used, const MeasureKept& measure)
@@ -100,23 +116,70 @@ class Keeper {
   Status keep(const core::Action& action, Prepared& prepared, std::optional<Error>& failure) {
     auto where = sight_.walker().locate(action.target.name);
     if (!where) return {};
-    if (action.found == core::Found::symlink) return keep_link(*where, prepared);
-    auto opened =
-        sight_.files().open_file_with_stat(where->folder->handle, where->name, os::Access::read);
-    // Changed since it was observed: `run` skips it and says so.
-    if (!opened && opened.error().code() == ErrorCode::not_found) return {};
-    if (!opened) {
-      failure = std::move(opened).error().context("old content could not be kept");
-      return {};
+    switch (action.found) {
+      case core::Found::symlink:
+        return keep_link(action, *where, prepared);
+      case core::Found::directory:
+        return keep_folder(action, *where, prepared);
+      case core::Found::file:
+        return keep_file(action, *where, prepared, failure);
+      default:
+        return {};
     }
-    if (!is_same_object(opened->stat, action.found, action.identity)) return {};
-    prepared.old_size = opened->stat.size;
-    DATUM_ASSIGN(const bool has_room, fits(opened->stat.size, prepared));
-    if (!has_room) return {};
-    return keep_file(action, *opened, prepared, failure);
   }
 
  private:
+  Status keep_file(const core::Action& action, const os::Location& where, Prepared& prepared,
+                   std::optional<Error>& failure) {
+    const bool content = changes_content(action);
+    auto opened =
+        sight_.files().open_file_with_stat(where.folder->handle, where.name, os::Access::read);
+    // Changed since it was observed: `run` skips it and says so.
+    if (!opened && opened.error().code() == ErrorCode::not_found) return {};
+    if (!opened) {
+      if (content) failure = std::move(opened).error().context("old content could not be kept");
+      return {};
+    }
+    if (!is_same_object(opened->stat, action.found, action.identity)) return {};
+    Digest plain;
+    if (content) {
+      prepared.old_size = opened->stat.size;
+      DATUM_ASSIGN(const bool has_room, fits(opened->stat.size, prepared));
+      if (has_room) DATUM_TRY(keep_content(action, *opened, prepared, plain, failure));
+    }
+    return keep_metadata(action, opened->handle, opened->stat, plain, prepared);
+  }
+
+  Status keep_folder(const core::Action& action, const os::Location& where, Prepared& prepared) {
+    const auto folder =
+        sight_.files().open_directory(where.folder->handle, where.name, os::Follow::no);
+    if (!folder) return {};
+    const auto stat = sight_.files().stat(*folder);
+    if (!stat || !is_same_object(*stat, action.found, action.identity)) return {};
+    return keep_metadata(action, *folder, *stat, {}, prepared);
+  }
+
+  // Attributes may tell as much as content does.
+  Status keep_metadata(const core::Action& action, const os::Handle& object,
+                       const os::FileStat& stat, const Digest& plain, Prepared& prepared) {
+    auto all = sight_.files().read_attributes(object);
+    if (!all) return {};
+    const auto kept = kept_attributes(std::move(*all));
+    if (!kept.empty()) {
+      const auto bytes = encode_attributes(kept);
+      Digest salt;
+      if (stat.type == os::FileType::regular && is_sensitive(action, stat, plain)) {
+        salt = sight_.keyed(crypto::sha256(bytes));
+        if (salt.empty()) return {};
+      }
+      BytesSource source(bytes);
+      DATUM_ASSIGN(const auto stored, put_kept(store_, source, salt));
+      prepared.attributes = stored.digest;
+    }
+    prepared.traces = traces_of(stat);
+    return {};
+  }
+
   Result<bool> fits(std::uint64_t size, Prepared& prepared) {
     if (size > blobs::kMaxKeptFile) {
       prepared.not_kept_reason = "larger than 16 MiB";
@@ -139,7 +202,11 @@ class Keeper {
     return {};
   }
 
-  Status keep_link(const os::Location& where, Prepared& prepared) {
+  Status keep_link(const core::Action& action, const os::Location& where, Prepared& prepared) {
+    const auto stat = sight_.files().stat_at(where.folder->handle, where.name);
+    if (!stat || !is_same_object(*stat, action.found, action.identity)) return {};
+    prepared.traces = traces_of(*stat);
+    if (!changes_content(action)) return {};
     const auto text = sight_.files().read_symlink(where.folder->handle, where.name);
     if (!text) return {};
     prepared.old_size = text->size();
@@ -162,14 +229,15 @@ class Keeper {
     return left != nullptr && !left->content.empty() && left->content == sight_.keyed(plain);
   }
 
-  Status keep_file(const core::Action& action, const os::OpenedFile& opened, Prepared& prepared,
-                   std::optional<Error>& failure) {
+  Status keep_content(const core::Action& action, const os::OpenedFile& opened, Prepared& prepared,
+                      Digest& plain, std::optional<Error>& failure) {
     const auto hashed = sight_.hash(opened.handle, opened.stat.size);
     auto rewound = hashed ? sight_.files().seek(opened.handle, 0) : Status(fail(hashed.error()));
     if (!rewound) {
       failure = std::move(rewound).error().context("old content could not be kept");
       return {};
     }
+    plain = hashed->plain;
     Digest salt;
     if (is_sensitive(action, opened.stat, hashed->plain)) {
       salt = sight_.keyed(hashed->plain);
@@ -210,10 +278,7 @@ Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
     Prepared prepared;
     prepared.ordinal = ordinal;
     prepared.before = action.found;
-    const bool has_content =
-        action.found == core::Found::file || action.found == core::Found::symlink;
-    if (has_content && changes_content(action) && !failures.contains(ordinal) &&
-        action.target.family == model::TargetFamily::path) {
+    if (!failures.contains(ordinal) && action.target.family == model::TargetFamily::path) {
       std::optional<Error> failure;
       DATUM_TRY(keeper.keep(action, prepared, failure));
       if (failure) failures.insert_or_assign(ordinal, std::move(*failure));

@@ -133,11 +133,13 @@ class Recovery {
     if (resource == by_target_.end() || removes(action.kind)) {
       const auto left = observer_.observe_leaving(action.target, {});
       result.left = {left.found, left.identity.device, left.identity.inode, left.content};
+      result.traces = left.traces;
       seen.found = left.found;
       return seen;
     }
     const auto now = observer_.observe(*resource->second);
     result.left = {now.found, now.identity.device, now.identity.inode, now.content};
+    result.traces = now.traces;
     seen.found = now.found;
     seen.declared = now.condition != core::Condition::skipped;
     seen.as_declared = is_as_declared(now);

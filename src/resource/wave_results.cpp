@@ -65,6 +65,7 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
   }
   if (action.kind == core::ActionKind::purge) return;
   result.left = left_of(result.after);
+  result.traces = result.after.traces;
   const auto unchanged = find_unchanged(action, result.after);
   if (!unchanged.empty())
     work.error = Error(ErrorCode::conflict, "it did not take effect: " + unchanged);

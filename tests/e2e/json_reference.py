@@ -65,6 +65,9 @@ def main():
             ("import", run("journal", "import", f"{scratch}/story", "--state", f"{scratch}/other", "--json")),
             ("record", history("record")), ("window", history("window")), ("verification", run("journal", "verify", *state, "--json")),
         ]
+        reverted = run("revert", str(reconciled[-1]["pass"]), "--root", f"{scratch}/root", *state, "--json")
+        seen += [("summary", reverted[-3:-2]), ("revert", reverted[-2:-1]), ("pass", reverted[-1:]),
+                 ("kept", run("keep", "/etc/motd", *state, "--json")), ("kept", run("keep", *state, "--json"))]
         archived = run("journal", "archive", "--through", "5", *state, "--json")
         seen += [("archive", archived), ("stat", run("journal", "stat", *state, "--json"))]
         data = pathlib.Path(scratch) / "state/journal/data.mdb"

@@ -34,7 +34,8 @@ Status change_metadata(Bench& bench, Work& work) {
   work.handle = std::move(folder);
   work.live = true;
   work.object_changed = true;
-  return apply_metadata(files, work.handle, now, wanted);
+  DATUM_TRY(apply_metadata(files, work.handle, now, wanted));
+  return restore_attributes(bench, work, work.handle, wanted);
 }
 
 }  // namespace
@@ -53,6 +54,7 @@ Status DirectoryProvider::stage(Bench& bench, Work& work) const {
   DATUM_TRY(check_new(bench, work));
   DATUM_ASSIGN(const auto now, files.stat(work.handle));
   DATUM_TRY(apply_metadata(files, work.handle, now, wanted));
+  DATUM_TRY(restore_attributes(bench, work, work.handle, wanted));
   work.staged = true;
   return {};
 }

@@ -91,6 +91,14 @@ void observe_absent(Sight& sight, const os::Location& where, const os::FileStat&
         "the folder has " + std::to_string(*names) + (*names == 1 ? " entry" : " entries"));
 }
 
+// Of a reverting pass only.
+void compare_attributes(Sight& sight, const os::Location& where, core::Observation& seen) {
+  if (sight.declared().find_former(seen.target) == nullptr) return;
+  auto folder = sight.files().open_directory(where.folder->handle, where.name, os::Follow::no);
+  if (!folder) return set_unknown(seen, "cannot be opened", folder.error());
+  add_attributes_drift(sight, *folder, seen);
+}
+
 }  // namespace
 
 void DirectoryProvider::observe(Sight& sight, const model::Resource& resource,
@@ -110,6 +118,7 @@ void DirectoryProvider::observe(Sight& sight, const model::Resource& resource,
     return record_owned_content(sight, *where, **stat, seen);
   }
   add_metadata_drifts(sight, resource, **stat, seen);
+  compare_attributes(sight, *where, seen);
   add_immutable_obstacle(**stat, seen);
   if (!resource.flag(Field::purge)) return;
   const auto listed = list_undeclared(sight, resource, *where, seen);

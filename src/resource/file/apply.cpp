@@ -50,6 +50,7 @@ Status finish_staged(Bench& bench, Work& work, const os::OpenedFile& old) {
   DATUM_ASSIGN(const auto now, bench.files().stat(work.handle));
   DATUM_TRY(apply_metadata(bench.files(), work.handle, now, wanted));
   if (old.handle) DATUM_TRY(take_over(bench, work, old, wanted));
+  DATUM_TRY(restore_attributes(bench, work, work.handle, wanted));
   return validate_staged(bench, work, is_sensitive(work));
 }
 
@@ -107,7 +108,8 @@ Status write_in_place(Bench& bench, Work& work) {
     return fail(std::move(written).error().context("written in place, and now incomplete"));
   DATUM_TRY(bench.files().truncate(work.handle, size));
   DATUM_ASSIGN(const auto now, bench.files().stat(work.handle));
-  return apply_metadata(bench.files(), work.handle, now, wanted);
+  DATUM_TRY(apply_metadata(bench.files(), work.handle, now, wanted));
+  return restore_attributes(bench, work, work.handle, wanted);
 }
 
 Status change_metadata(Bench& bench, Work& work) {
@@ -116,7 +118,8 @@ Status change_metadata(Bench& bench, Work& work) {
   work.handle = std::move(opened.handle);
   work.live = true;
   work.object_changed = true;
-  return apply_metadata(bench.files(), work.handle, opened.stat, wanted);
+  DATUM_TRY(apply_metadata(bench.files(), work.handle, opened.stat, wanted));
+  return restore_attributes(bench, work, work.handle, wanted);
 }
 
 }  // namespace

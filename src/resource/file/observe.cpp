@@ -90,6 +90,19 @@ void open_for_attributes(Sight& sight, const os::Location& where, Look& look,
   if (opened) look.handle = std::move(opened->handle);
 }
 
+// Of a reverting pass only.
+void compare_attributes(Sight& sight, const os::Location& where, Look& look,
+                        core::Observation& seen) {
+  if (sight.declared().find_former(seen.target) == nullptr) return;
+  if (!look.handle) {
+    auto opened =
+        sight.files().open_file_with_stat(where.folder->handle, where.name, os::Access::read);
+    if (!opened) return set_unknown(seen, "cannot be opened", opened.error());
+    look.handle = std::move(opened->handle);
+  }
+  add_attributes_drift(sight, look.handle, seen);
+}
+
 // What will stand in the way of correcting a regular file that drifts.
 void add_obstacles(Sight& sight, const model::Resource& resource, const Look& look,
                    core::Observation& seen) {
@@ -113,7 +126,9 @@ void add_obstacles(Sight& sight, const model::Resource& resource, const Look& lo
       sight.declared().find_owned(seen.target) == nullptr)
     add_obstacle(seen, core::Obstacle::unmanaged_content,
                  "an unmanaged file with other content is there; onConflict: fail");
-  if (seen.obstacle == core::Obstacle::none && loses_capability(sight.files(), look.handle, seen))
+  const bool reverts = sight.declared().find_former(seen.target) != nullptr;
+  if (seen.obstacle == core::Obstacle::none && !reverts &&
+      loses_capability(sight.files(), look.handle, seen))
     seen.obstacle_detail = "file capabilities (security.capability) are lost by this change";
 }
 
@@ -171,7 +186,8 @@ void FileProvider::observe(Sight& sight, const model::Resource& resource,
   if (content != nullptr) compare_content(sight, *content, *look, seen);
   if (seen.found == core::Found::unseen) return;
   add_metadata_drifts(sight, resource, *look->stat, seen);
-  if (seen.drifts.empty()) return;
+  compare_attributes(sight, *where, *look, seen);
+  if (seen.drifts.empty() || seen.found == core::Found::unseen) return;
   open_for_attributes(sight, *where, *look, seen);
   add_obstacles(sight, resource, *look, seen);
 }

@@ -94,6 +94,7 @@ std::vector<std::string> incomplete_tables() {
   check_table<core::AnnouncedState>("AnnouncedState", incomplete);
   check_table<core::PassState>("PassState", incomplete);
   check_table<core::LastPass>("LastPass", incomplete);
+  check_table<core::Kept>("Kept", incomplete);
   check_table<core::Correction>("Correction", incomplete);
   check_table<core::Contest>("Contest", incomplete);
   check_table<core::Traces>("Traces", incomplete);

@@ -92,8 +92,8 @@ TEST_CASE("codec: states that are equal give equal bytes however they came about
   core::State forwards;
   core::State backwards;
   for (int i = 0; i < 50; ++i) {
-    forwards.kept[{model::TargetFamily::path, "/" + std::to_string(i)}] = 3;
-    backwards.kept[{model::TargetFamily::path, "/" + std::to_string(49 - i)}] = 3;
+    forwards.kept[{model::TargetFamily::path, "/" + std::to_string(i)}] = {3, {}, 0};
+    backwards.kept[{model::TargetFamily::path, "/" + std::to_string(49 - i)}] = {3, {}, 0};
   }
   CHECK(codec::encode_state(forwards) == codec::encode_state(backwards));
 }
@@ -101,8 +101,8 @@ TEST_CASE("codec: states that are equal give equal bytes however they came about
 TEST_CASE("codec: a checkpoint or plan of a newer format is named so") {
   // The format is the first number of the root struct: behind frame and root pointer.
   auto state = codec::encode_state({});
-  REQUIRE(load_le<std::uint16_t>(state.data() + 16) == 2);
-  store_le<std::uint16_t>(state.data() + 16, 3);
+  REQUIRE(load_le<std::uint16_t>(state.data() + 16) == 3);
+  store_le<std::uint16_t>(state.data() + 16, 4);
   CHECK(codec::decode_state(state).error().code() == ErrorCode::unsupported_version);
   auto plan = codec::encode_plan({});
   REQUIRE(load_le<std::uint16_t>(plan.data() + 16) == 1);

@@ -113,6 +113,38 @@ TEST_CASE("hold: one with a time ends by itself") {
   CHECK(flags_in(world.status().flags).empty());
 }
 
+TEST_CASE(
+    "store: [K03] a clock that was set back is recorded, and what was stored in the future holds "
+    "up nothing") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  world.now.ns += 365 * 86'400 * kNsPerSecond;
+  world.pass(manifest);
+  world.run(CloseStore{"end"});
+  const auto future = world.now;
+  world.now.ns -= 365 * 86'400 * kNsPerSecond;
+  const auto opened = world.run(OpenStore{world.boot, "1.0", "/", "h", world.now});
+  REQUIRE(all_of_kind<ClockJumped>(opened).size() == 1);
+  CHECK(all_of_kind<ClockJumped>(opened)[0].before == future);
+  CHECK(all_of_kind<ClockJumped>(opened)[0].after == world.now);
+  world.machine.edit("/a", "by hand");
+  CHECK(all_of_kind<ActionSucceeded>(world.pass(manifest)).size() == 1);
+  CHECK(world.status().condition == Condition::converged);
+  world.run(CloseStore{"end"});
+  CHECK(all_of_kind<ClockJumped>(world.run(OpenStore{world.boot, "1.0", "/", "h", world.now}))
+            .empty());
+}
+
+TEST_CASE("store: a clock that was corrected by a little, or of which nobody tells, did not jump") {
+  World world;
+  world.pass(manifest_of({file("a", "/a")}));
+  const WallNs earlier{world.now.ns - kClockSlackNs};
+  for (const auto now : {earlier, WallNs{}}) {
+    world.run(CloseStore{"end"});
+    CHECK(all_of_kind<ClockJumped>(world.run(OpenStore{world.boot, "1.0", "/", "h", now})).empty());
+  }
+}
+
 TEST_CASE("judgement: only what is declared or owned is acknowledged or kept") {
   World world;
   CHECK(world.try_run(Acknowledge{path("/a"), {}, "known", {}}).error().code() ==

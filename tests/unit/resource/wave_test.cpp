@@ -576,12 +576,13 @@ TEST_CASE("resource: [S08] the digest of kept sensitive content cannot be guesse
     CHECK(one.old_content != crypto::sha256(as_bytes(plain)));
     auto stream = resource::open_kept(m.pass.blobs, one.old_content);
     REQUIRE(stream);
+    CHECK(stream->sensitive == (path == "/etc/s"));
     if (path == "/etc/s") {
       Bytes bytes(100);
       // The first 40 bytes are the wrap.
       std::string text;
       for (;;) {
-        const auto count = (*stream)->read(bytes);
+        const auto count = stream->stream->read(bytes);
         REQUIRE(count);
         if (*count == 0) break;
         text.append(as_text(ByteView(bytes).first(*count)));

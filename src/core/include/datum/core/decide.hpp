@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "datum/core/reversal.hpp"
 #include "datum/core/state.hpp"
 
 namespace datum::core {
@@ -24,12 +25,16 @@ struct CreateStore {
   std::string root, host, source, version;
   std::vector<SetAsideStore> after = {};
 };
-// `boot` tells a crash from a reboot. Refused if the store is bound to another root or host.
+// `boot` tells a crash from a reboot. Refused if the store is bound to another root or host. Where
+// `now` (0: untold) is clearly before the newest record, that the clock was set back is said too.
 struct OpenStore {
   Id128 boot;
   std::string version, root;
   std::string host;
+  WallNs now = {};
 };
+// A clock that is kept in step is corrected by less than this.
+inline constexpr std::int64_t kClockSlackNs = 10 * kNsPerSecond;
 struct CloseStore {
   std::string reason;
 };
@@ -52,14 +57,16 @@ struct RecordArchive {
 };
 
 // Refused: another pass has begun and not ended (`busy`); an empty manifest that is not final; a
-// store with an accepted declaration and a manifest that is not it (bound store).
+// store with an accepted declaration and a manifest that is not it (bound store). The last two do
+// not concern a reverting pass, which declares nothing.
 struct StartPass {
   PassStarted started;
   bool manifest_empty = false, manifest_final = false, foreign_manifest = false;
 };
 // One observation per resource of the pass's manifest, in any order. Appends ResourceObserved for
 // those whose digest differs from the last recorded one, in order of reference, and
-// ResourcesForgotten for those that no document declares any more.
+// ResourcesForgotten for those that no document declares any more. Refused in a reverting pass: its
+// manifest is no declaration to be measured against.
 struct RecordObservations {
   std::span<const Observation> observations;  // borrowed while the command is decided
   bool partial = false;  // a second look at some resources of the pass: nothing is forgotten
@@ -90,7 +97,8 @@ struct ActionResult {
   Left left;
   bool atomic = true;
   std::int64_t duration_ns = 0;
-  Digest failure;  // digest of (code, message), to find an identical earlier one
+  std::optional<Traces> traces;  // of what a success left
+  Digest failure;                // digest of (code, message), to find an identical earlier one
   // Failed or skipped, and a file of its own lies beside its target, or may after a power cut.
   bool temporary_left = false;
   bool old_content_not_kept = false;
@@ -106,12 +114,19 @@ struct RecordResults {
   std::vector<ActionResult> results;
   WallNs now;
   BootNs mono;
+  std::shared_ptr<const Reversal> reversal = nullptr;  // of a reverting pass
 };
 // Actions that need no effect: adopt, release, rename. Enforce only. One batch.
 struct RecordOwnership {
   std::shared_ptr<const Plan> plan;
   const model::Manifest* manifest = nullptr;
   std::span<const Observation> observations;  // borrowed while the command is decided
+};
+// Of a reverting pass, enforce only: targets that are as they were before already. Nothing is done
+// to them; they are kept like those that were undone.
+struct RecordUndone {
+  std::shared_ptr<const Reversal> reversal;
+  std::vector<model::Target> targets;
 };
 // What cannot run from the start: refused (ActionFailed, once, then `same_as`), blocked on a
 // drifted resource that is only observed (ActionBlocked).
@@ -150,10 +165,12 @@ struct RecoveredAction {
   RecoveredOutcome outcome = RecoveredOutcome::untellable;
   Left left;
   bool temporary_left = false;
+  std::optional<Traces> traces = std::nullopt;  // of what is there now
 };
 struct RecordRecovery {
   std::vector<RecoveredAction> actions;
   const model::Manifest* manifest = nullptr;  // of that pass, where known: for its notifications
+  const Reversal* reversal = nullptr;         // of a reverting pass, where known
 };
 
 // Files of dead actions that an earlier recovery left, and that are gone now, durably.
@@ -201,10 +218,14 @@ struct DropNotification {
   model::Target unit;
   std::string reason;
 };
-// Only observed until that generation is accepted; 0 lifts it.
+// Only observed until that generation is accepted, or where `manifest` is given until another one
+// is enforced; generation 0 lifts it. Refused for what is neither declared nor owned, and for
+// lifting what is not kept.
 struct KeepTarget {
   model::Target target;
   std::uint64_t until_generation = 0;
+  Digest manifest = {};
+  Actor actor = {};
 };
 // `--retry`: a quarantined action may run again, alone, its deaths counted anew. Else refused.
 struct LiftQuarantine {
@@ -216,7 +237,7 @@ using Command =
                  RecordObservations, RecordPlan, AnnounceWave, RecordResults, RecordOwnership,
                  RecordRefusals, RecordNotStarted, FinishPass, InterruptPass, RecordRecovery,
                  SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
-                 DropNotification, KeepTarget, LiftQuarantine, RecordCleaned>;
+                 DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

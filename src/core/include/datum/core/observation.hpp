@@ -88,6 +88,9 @@ struct PurgeEntry {
   std::string reason;     // why not removable
 };
 
+// The field by which extended attributes differ; only what is put back declares any.
+inline constexpr std::string_view kAttributesField = "attributes";
+
 struct Observation {
   model::Reference reference;
   model::Target target;
@@ -127,7 +130,8 @@ struct LeavingObservation {
   bool empty = true;          // directories
   std::uint32_t entries = 0;  // directories: names in it; 0 with `empty` false: not counted
   bool same_as_declared =
-      false;  // (folder inode, name) is that of a target which is still declared
+      false;                     // (folder inode, name) is that of a target which is still declared
+  std::optional<Traces> traces;  // of what lies there
 };
 
 }  // namespace datum::core

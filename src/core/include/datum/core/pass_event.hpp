@@ -22,6 +22,7 @@ struct PassStarted {
   std::uint32_t resources = 0;
   std::uint32_t allowed_removals = 0;
   std::string version;
+  PassId reverts = 0;  // the pass that this one undoes; 0: none, it enforces its declaration
   bool operator==(const PassStarted&) const = default;
 };
 // An entry of a purged directory that no resource declares, as it was seen.
@@ -101,7 +102,9 @@ struct AnnouncedAction {
   ActionKind kind = ActionKind::update;
   model::Target target;
   Found before = Found::absent;
-  Digest old_content;  // blob that keeps it; zero if there is none or it is not kept
+  Digest old_content;            // blob that keeps it; zero if there is none or it is not kept
+  std::optional<Traces> traces;  // of what was there; none where nothing was, or not recorded
+  Digest attributes;             // blob of its extended attributes; zero if it had none
   bool operator==(const AnnouncedAction&) const = default;
 };
 // One wave may be announced in several records of one commit (a record is bounded).
@@ -123,6 +126,7 @@ struct ActionSucceeded {
   Left left;
   bool atomic = true;  // false: written in place
   std::int64_t duration_ns = 0;
+  std::optional<Traces> traces;  // of what was left; none where nothing was, or not recorded
   bool operator==(const ActionSucceeded&) const = default;
 };
 struct ActionFailed {
@@ -198,6 +202,7 @@ struct ActionRecovered {
   // told (failed, skipped) a record with it says only that. A later record of the same pass and
   // ordinal without it says that the file is gone.
   bool temporary_left = false;
+  std::optional<Traces> traces;  // as of a success
   bool operator==(const ActionRecovered&) const = default;
 };
 // --- notification
@@ -303,10 +308,14 @@ struct PassReverted {
   PassId pass = 0, by = 0;
   bool operator==(const PassReverted&) const = default;
 };
-// `until_generation` 0: lifted.
+// The target is only observed until that generation is accepted; 0: no longer. Where there are no
+// generations, `manifest` is what was declared then: another one ends it. `pass` 0: a person's act.
 struct TargetKept {
   model::Target target;
   std::uint64_t until_generation = 0;
+  Digest manifest;
+  PassId pass = 0;
+  Actor actor;
   bool operator==(const TargetKept&) const = default;
 };
 // --- link, reboot

@@ -15,6 +15,7 @@
 namespace datum::core {
 
 struct State;
+struct Reversal;
 
 // Numbers are stored.
 enum class ActionKind : std::uint8_t {
@@ -100,6 +101,10 @@ struct PlanInput {
   std::vector<model::Reference> observe_list;  // resources held in observe by agent.yaml; sorted
   std::vector<model::Reference> protect_list;  // never removed, says agent.yaml; sorted
   RemovalLimits limits;
+  // Of a reverting pass, whose manifest declares what was there before; then every removal counts
+  // for the brake, nothing is kept, and `leaving` has one look at each target that it names, sorted
+  // by target.
+  const Reversal* reversal = nullptr;
 };
 [[nodiscard]] Plan compute_plan(const PlanInput& input);
 

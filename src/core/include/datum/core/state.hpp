@@ -104,6 +104,14 @@ struct LastPass {
   bool operator==(const LastPass&) const = default;
 };
 
+// Only observed, whatever is declared: a pass was reverted, or a person said so.
+struct Kept {
+  std::uint64_t until_generation = 0;
+  Digest manifest;  // zero where generations count; else it ends with another manifest
+  PassId pass = 0;  // the reverting one; 0: a person's act
+  bool operator==(const Kept&) const = default;
+};
+
 // When a target was corrected, by both clocks: within one boot only `mono` tells how long ago.
 struct Correction {
   WallNs wall;
@@ -130,6 +138,7 @@ struct Hold {
 
 struct State {
   Seq seq = 0;  // of the last event that went in
+  WallNs wall;  // and when that was, by the clock of then
   Id128 store;
   std::string root, host, source;
   std::string version;  // of the program that opened it last
@@ -144,13 +153,14 @@ struct State {
   std::optional<PassState> pass;
   std::optional<LastPass> last_pass;  // that finished
   std::optional<PassInterrupted>
-      interrupted;   // of the last pass that did not finish, until one does
-  Digest last_plan;  // digest of the last recorded plan
+      interrupted;       // of the last pass that did not finish, until one does
+  Digest last_plan;      // digest of the last recorded plan
+  Digest last_declared;  // manifest of the last pass that began and reverted nothing
   std::map<model::Target, ResourceState> resources;
   std::map<model::Target, Owned> owned;
   std::map<model::Target, PendingNotification> pending;  // by unit
   std::map<model::Target, Acknowledgement> acknowledged;
-  std::map<model::Target, std::uint64_t> kept;  // until generation
+  std::map<model::Target, Kept> kept;
   std::map<model::Target, Contest> contests;
   std::map<model::Target, Failure> failures;
   // Actions that were running when the process died: they run alone. Value: deaths in a wave of

@@ -12,6 +12,7 @@
 #include "datum/core/decide.hpp"
 #include "datum/core/status.hpp"
 #include "datum/engine/store.hpp"
+#include "datum/engine/undoing.hpp"
 #include "datum/loop/task.hpp"
 #include "datum/resource/observer.hpp"
 #include "datum/resource/wave.hpp"
@@ -48,6 +49,9 @@ struct PassRequest {
       0;  // the pass ends at the next wave after this long, suspend counted; 0: none
   // Shown the plan before anything is applied; an error ends the pass there, nothing applied.
   std::function<Status(const std::vector<core::Observation>&, const core::Plan&)> approve;
+  // Makes it a reverting pass: `manifest` and `content` are those of this, nothing is observed
+  // against a declaration, and what is undone is kept. May be null.
+  UndoingPtr undoing;
   resource::CrashPoint crash_point;  // tests and the self-test only
 };
 
@@ -90,8 +94,14 @@ class Conductor {
   [[nodiscard]] loop::Task<Status> end_dead_pass(Running& running,
                                                  const model::ManifestPtr& manifest);
   [[nodiscard]] loop::Task<Status> look_again(Running& running);
-  static void count_observed_only(const Running& running, core::FinishPass& finish);
+  static void count_observed_only(const Running& running, const core::State& state,
+                                  core::FinishPass& finish);
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);
+  [[nodiscard]] loop::Task<Status> look_back(Running& running);
+  [[nodiscard]] loop::Task<Status> make_plan(Running& running,
+                                             std::vector<core::LeavingObservation> leaving);
+  [[nodiscard]] Status record_undone(Running& running);
+  [[nodiscard]] Status record_ownership(Running& running);
   [[nodiscard]] loop::Task<Status> put_plan(Running& running);
   [[nodiscard]] loop::Task<Status> put_documents(Running& running);
   [[nodiscard]] loop::Task<Status> reserve_records(std::size_t actions);

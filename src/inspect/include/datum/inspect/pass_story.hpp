@@ -89,7 +89,8 @@ struct PassStory {
   core::Counts seen;                 // resources as they were before anything was done
   std::vector<ActionStory> actions;  // by ordinal, all of the plan
   std::vector<NotificationStory> notifications;
-  std::map<std::string, std::uint32_t> ownership;  // "created" → how many
+  std::map<std::string, std::uint32_t> ownership;  // "created" → how many; also what it kept
+  PassId undone_by = 0;                            // the pass that undid it; 0: none did
   std::optional<core::PassFinished> finished;
   std::optional<Interruption> interruption;
   // The action whose end explains the others that did not happen; nothing where none failed.

@@ -11,10 +11,13 @@
 
 namespace datum::resource {
 
+struct KeptContent {
+  std::unique_ptr<ByteSource> stream;
+  bool sensitive = false;
+};
 // The old content that a wave announced as `digest`, as it was on the machine. Errors as for
 // opening and reading a blob. The stream must not outlive `blobs`.
-[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_kept(const ContentSource& blobs,
-                                                            const Digest& digest);
+[[nodiscard]] Result<KeptContent> open_kept(const ContentSource& blobs, const Digest& digest);
 
 // Puts what `content` holds, wrapped if `salt` is not zero.
 [[nodiscard]] Result<blobs::Stored> put_kept(blobs::BlobStore& blobs, ByteSource& content,

@@ -19,6 +19,7 @@
 #include "datum/os/accounts.hpp"
 #include "datum/os/files.hpp"
 #include "datum/os/walk.hpp"
+#include "datum/resource/former.hpp"
 #include "datum/resource/own_contents.hpp"
 
 namespace datum::resource {
@@ -79,7 +80,11 @@ class Declared {
     return find_owned(target, hint);
   }
 
+  // What a reverting pass puts back beside what is declared; null for a target of any other pass.
+  [[nodiscard]] const Former* find_former(const model::Target& target) const;
+
   model::ManifestPtr manifest;
+  std::shared_ptr<const FormerStates> former;  // may be null
 
  private:
   struct Lazy;

@@ -53,6 +53,10 @@ struct Prepared {
   bool not_kept = false;  // too large, or the limit for all is reached
   std::uint64_t old_size = 0;
   std::string not_kept_reason;
+  // Of what was there, and its attributes as a blob (zero if it has none); no traces where one of
+  // the two could not be read.
+  std::optional<core::Traces> traces = std::nullopt;
+  Digest attributes = {};
 };
 
 class FileWave {
