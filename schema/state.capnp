@@ -10,7 +10,7 @@ using Event = import "event.capnp";
 using HostEvent = import "host_event.capnp";
 
 struct Checkpoint {
-  format @0 :UInt16;  # 3
+  format @0 :UInt16;  # 4
   state @1 :State;
 }
 
@@ -52,6 +52,16 @@ struct PendingNotification {
   started @3 :Bool;
   again @4 :Bool;
   by @5 :List(Value.Reference);
+  startedRestart @6 :Bool;
+  invocation @7 :Text;
+  boot @8 :Data;
+  repeated @9 :Bool;
+}
+
+struct RunningTool {
+  pass @0 :UInt64;
+  ordinal @1 :UInt32;
+  unit @2 :Text;
 }
 
 struct AnnouncedState {
@@ -154,6 +164,7 @@ struct State {
   suspectedIn @30 :Data;
   lastDeclared @31 :Data;
   wall @32 :Int64;  # wall
+  runningTools @33 :List(RunningToolEntry);
 }
 
 
@@ -177,6 +188,11 @@ struct OwnedEntry {
 struct PendingEntry {
   key @0 :Value.Target;
   value @1 :PendingNotification;
+}
+
+struct RunningToolEntry {
+  key @0 :Value.Target;
+  value @1 :RunningTool;
 }
 
 struct AcknowledgedEntry {

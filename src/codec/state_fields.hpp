@@ -40,6 +40,10 @@ DATUM_STRUCT(core::PendingNotification) {
   DATUM_FIELD(started, Started);
   DATUM_FIELD(again, Again);
   DATUM_FIELD(by, By);
+  DATUM_FIELD(started_restart, StartedRestart);
+  DATUM_FIELD(invocation, Invocation);
+  DATUM_FIELD(boot, Boot);
+  DATUM_FIELD(repeated, Repeated);
 }
 DATUM_STRUCT(core::AnnouncedState) {
   DATUM_FIELD(ordinal, Ordinal);
@@ -99,6 +103,11 @@ DATUM_STRUCT(core::Leftover) {
   DATUM_FIELD(ordinal, Ordinal);
   DATUM_FIELD(target, Target);
 }
+DATUM_STRUCT(core::RunningTool) {
+  DATUM_FIELD(pass, Pass);
+  DATUM_FIELD(ordinal, Ordinal);
+  DATUM_FIELD(unit, Unit);
+}
 DATUM_STRUCT(core::State) {
   DATUM_FIELD(seq, Seq);
   DATUM_FIELD(store, Store);
@@ -133,6 +142,7 @@ DATUM_STRUCT(core::State) {
   DATUM_FIELD(suspected_in, SuspectedIn);
   DATUM_FIELD(last_declared, LastDeclared);
   DATUM_FIELD(wall, Wall);
+  DATUM_FIELD(running_tools, RunningTools);
 }
 
 }  // namespace datum::codec

@@ -100,7 +100,7 @@ Result<Events> Decider::operator()(const RecordUndone& command) const {
 Result<Events> Decider::operator()(const StartDelivery& command) const {
   const auto pending = state_.pending.find(command.unit);
   if (pending == state_.pending.end()) return fail(nothing_pending(command.unit));
-  if (pending->second.started)
+  if (pending->second.started && !command.repeats)
     return fail(ErrorCode::conflict, "a delivery to " + command.unit.name + " has no end yet");
   return Events{DeliveryStarted{command.unit, pending->second.restart, command.invocation}};
 }
@@ -112,7 +112,8 @@ Result<Events> Decider::operator()(const RecordDelivery& command) const {
     return fail(ErrorCode::conflict, "no delivery to " + command.unit.name + " was announced");
   if (command.error)
     return Events{DeliveryFailed{command.unit, command.restart, bounded(command.error->message())}};
-  return Events{NotificationDelivered{command.unit, command.restart, command.repeated}};
+  const bool repeated = command.repeated || pending->second.repeated;
+  return Events{NotificationDelivered{command.unit, command.restart, repeated}};
 }
 
 Result<Events> Decider::operator()(const DropNotification& command) const {

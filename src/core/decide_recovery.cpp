@@ -21,9 +21,11 @@ class Recovery {
     const auto* undo = reversal_ == nullptr ? nullptr : reversal_->find(action.target);
     if (took_effect && undo != nullptr) {
       append_undone(state_, *reversal_, *undo, raiser_, events_);
-    } else if (took_effect) {
-      append_ownership(action, seen);
-      append_notifications(action);
+    } else {
+      if (took_effect) append_ownership(action, seen);
+      // What cannot be told may have changed what a unit reads, and may look converged to the next
+      // pass: told once too often is harmless, lost is not.
+      if (seen.outcome != RecoveredOutcome::did_not) append_notifications(action);
     }
     ActionRecovered event;
     event.pass = state_.pass->id;
@@ -135,6 +137,23 @@ Result<Events> Decider::operator()(const RecordRecovery& command) const {
   if (std::adjacent_find(ordinals.begin(), ordinals.end()) != ordinals.end())
     return fail(ErrorCode::conflict, "an action was looked at twice");
   return recovery.take();
+}
+
+Result<Events> Decider::operator()(const RecordToolAdopted& command) const {
+  DATUM_TRY(need_pass());
+  if (!state_.pass->open.contains(command.ordinal))
+    return fail(ErrorCode::conflict,
+                "action " + std::to_string(command.ordinal) + " was not announced, or has ended");
+  return Events{ActionToolAdopted{state_.pass->id, command.ordinal, command.unit}};
+}
+
+Result<Events> Decider::operator()(const RecordToolEnded& command) const {
+  const auto running = state_.running_tools.find(command.target);
+  if (running == state_.running_tools.end())
+    return fail(ErrorCode::refused, "nothing was left running for " + command.target.text());
+  const auto& tool = running->second;
+  return Events{
+      ActionRecovered{tool.pass, tool.ordinal, command.target, command.outcome, {}, false, {}}};
 }
 
 Result<Events> Decider::operator()(const RecordCleaned& command) const {

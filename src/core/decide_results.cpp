@@ -51,6 +51,10 @@ class Ending {
   void end_failed(const Action& action, const ActionResult& result) {
     phases_[action.ordinal] = Phase::failed;
     messages_[action.ordinal] = result.error->message();
+    if (result.changed) append_notifications(action);
+    if (!result.still_running.empty())
+      events_.push_back(
+          ActionStillRunning{state_.pass->id, action.ordinal, action.target, result.still_running});
     append_failure(state_, action,
                    {result.error->code(), result.error->message(), result.output, result.failure},
                    events_);

@@ -28,6 +28,8 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const KeepTarget& command) const;
   [[nodiscard]] Result<Events> operator()(const LiftQuarantine& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordCleaned& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordToolAdopted& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordToolEnded& command) const;
   // pass
   [[nodiscard]] Result<Events> operator()(const StartPass& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordObservations& command) const;

@@ -84,7 +84,7 @@ class Evolver {
   void operator()(const DeclarationSuperseded&) const {}
   void operator()(const PassResumed&) const {}
   void operator()(const ActionToolAdopted&) const {}
-  void operator()(const ActionStillRunning&) const {}
+  void operator()(const ActionStillRunning& event) const;
   void operator()(const ActionTimedOut&) const {}
   void operator()(const OldContentNotKept&) const {}
   void operator()(const PassReverted&) const {}
@@ -95,6 +95,7 @@ class Evolver {
  private:
   // Ends an announced action, or one that never was announced.
   void note_leftover(const ActionRecovered& event) const;
+  void note_tool(const ActionRecovered& event) const;
   void end_action(std::uint32_t ordinal, Phase phase) const;
   void unsettle(const ActionSucceeded& event) const;
   void unsettle_found(const model::Target& target) const;

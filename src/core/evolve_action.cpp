@@ -16,6 +16,12 @@ bool is_declared_kind(ActionKind kind) {
   return kind != ActionKind::purge && kind != ActionKind::leave;
 }
 
+void end_delivery(PendingNotification& pending) {
+  pending.started = pending.again = pending.started_restart = false;
+  pending.invocation.clear();
+  pending.boot = {};
+}
+
 }  // namespace
 
 void Evolver::end_action(std::uint32_t ordinal, Phase phase) const {
@@ -143,10 +149,23 @@ void Evolver::note_leftover(const ActionRecovered& event) const {
   if (event.temporary_left) state_.leftovers.push_back({event.pass, event.ordinal, event.target});
 }
 
+// Its end is told beside this, so that the pass can go on.
+void Evolver::operator()(const ActionStillRunning& event) const {
+  state_.running_tools[event.target] = {event.pass, event.ordinal, event.unit};
+}
+
+void Evolver::note_tool(const ActionRecovered& event) const {
+  const auto running = state_.running_tools.find(event.target);
+  if (running != state_.running_tools.end() && running->second.pass == event.pass &&
+      running->second.ordinal == event.ordinal)
+    state_.running_tools.erase(running);
+}
+
 // What did not take effect, or may not have, was running when the process died: it is run alone
 // from now on, and only a death in a wave of one is held against it.
 void Evolver::operator()(const ActionRecovered& event) const {
   note_leftover(event);
+  note_tool(event);
   // How it ended was told before: only its file came or went now.
   if (!state_.pass || state_.pass->id != event.pass || !state_.pass->open.contains(event.ordinal))
     return;
@@ -180,8 +199,13 @@ void Evolver::operator()(const NotificationRaised& event) const {
 void Evolver::operator()(const DeliveryStarted& event) const {
   const auto found = state_.pending.find(event.unit);
   if (found == state_.pending.end()) return;
-  found->second.started = true;
-  found->second.again = false;
+  auto& pending = found->second;
+  pending.repeated = pending.repeated || pending.started;
+  pending.started = true;
+  pending.again = false;
+  pending.started_restart = event.restart;
+  pending.invocation = event.invocation;
+  pending.boot = place_.boot;
 }
 
 // A reload does not serve a pending restart, and nothing serves what was raised after it began.
@@ -193,15 +217,14 @@ void Evolver::operator()(const NotificationDelivered& event) const {
     state_.pending.erase(found);
     return;
   }
-  pending.started = false;
-  pending.again = false;
+  end_delivery(pending);
+  pending.repeated = false;
 }
 
 void Evolver::operator()(const DeliveryFailed& event) const {
   const auto found = state_.pending.find(event.unit);
   if (found == state_.pending.end()) return;
-  found->second.started = false;
-  found->second.again = false;
+  end_delivery(found->second);
 }
 
 void Evolver::operator()(const NotificationDropped& event) const {

@@ -49,6 +49,12 @@ std::string_view to_string(Obstacle obstacle) {
   return word(kWords, obstacle, 0);
 }
 
+std::string_view to_string(NotificationEnd end) {
+  static constexpr std::array<std::string_view, 4> kWords{"pending", "delivered", "failed",
+                                                          "dropped"};
+  return word(kWords, end, 0);
+}
+
 std::string_view to_string(ActionKind kind) {
   static constexpr std::array<std::string_view, 9> kWords{
       "create", "update", "replace", "remove", "purge", "leave", "release", "adopt", "rename"};

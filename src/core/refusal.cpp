@@ -105,8 +105,23 @@ std::string quarantine_refusal(const Planning& planning, const model::Target& ta
          "of the host lifts it";
 }
 
+std::string running_refusal(const Planning& planning, const model::Target& target) {
+  const auto& running = planning.state.running_tools;
+  const auto words = [](const RunningTool& tool) {
+    return "still running: " + tool.unit + " was begun by pass " + std::to_string(tool.pass) +
+           ", is past its limit and is not killed; wait for its end";
+  };
+  if (const auto own = running.find(target); own != running.end()) return words(own->second);
+  // There is one package manager, and a second run of it would only wait for the first.
+  if (target.family != model::TargetFamily::package) return {};
+  for (const auto& [other, tool] : running)
+    if (other.family == target.family) return words(tool);
+  return {};
+}
+
 std::string find_refusal(const Planning& planning, const Subject& subject, const Action& action) {
   if (auto text = quarantine_refusal(planning, action.target); !text.empty()) return text;
+  if (auto text = running_refusal(planning, action.target); !text.empty()) return text;
   auto conflict = planning.input.reversal != nullptr ? undo_refusal(planning, subject, action)
                                                      : type_conflict(subject);
   if (!conflict.empty()) return conflict;

@@ -17,6 +17,8 @@ namespace datum::core {
 // In a reverting pass, why what the pass made stays: changed since, protected, not seen.
 [[nodiscard]] std::string undo_refusal(const Planning& planning, const Subject& subject,
                                        const Action& action);
+// Its tool, or the one package manager, still runs for an earlier action.
+[[nodiscard]] std::string running_refusal(const Planning& planning, const model::Target& target);
 [[nodiscard]] std::string quarantine_refusal(const Planning& planning, const model::Target& target);
 
 }  // namespace datum::core

@@ -187,6 +187,19 @@ HostStatus compute_status(const State& state, const StatusInput& input) {
   return assess(state, facts_of_last_pass(state), input);
 }
 
+std::vector<NotificationOutcome> pending_outcomes(const State& state) {
+  std::vector<NotificationOutcome> outcomes;
+  for (const auto& [unit, pending] : state.pending) {
+    NotificationOutcome outcome;
+    outcome.unit = unit;
+    outcome.service = pending.service;
+    outcome.restart = pending.restart;
+    outcome.by = pending.by;
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
 Acknowledgements standing_acknowledgements(const State& state, WallNs now) {
   Acknowledgements standing;
   for (const auto& [target, acknowledgement] : state.acknowledged)

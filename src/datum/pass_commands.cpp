@@ -105,7 +105,8 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
                   const core::Acknowledgements& acknowledged, const std::string& host,
                   const std::string& differences) {
   const auto style = output_style(arguments);
-  const inspect::PassLine line{host, report.pass, report.mode, report.status, report.cut_short};
+  const inspect::PassLine line{host,          report.pass,      report.mode,
+                               report.status, report.cut_short, report.notifications};
   const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
   const bool acted = report.mode.mode == core::Mode::enforce && arguments.verb == Verb::reconcile;
   const auto outcomes =

@@ -10,6 +10,7 @@
 
 #include "datum/config/hold.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/os_linux/linux_units.hpp"
 #include "datum/text/human.hpp"
 #include "datum/uv/uv_loop.hpp"
 #include "datum_version.hpp"
@@ -94,6 +95,7 @@ Result<Session> open_session(const Arguments& arguments) {
   session.root = std::move(*root);
   session.config_folder = config_folder(arguments);
   DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
+  if (session.root_path == "/") session.units = os_linux::make_units();
   session.loop = uv::make_loop(pool_width());
   DATUM_ASSIGN(session.state_folder, state_folder(arguments));
   return session;
@@ -158,6 +160,7 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->root = &session.root;
   machine->root_path = session.root_path;
   machine->accounts = session.accounts.get();
+  machine->units = session.units.get();
   machine->content = content.get();
   machine->trusted_uid = trusted_uid();
   machine->max_open_folders = open_folders_of_a_job();

@@ -43,6 +43,19 @@ struct Shared {
   }
 };
 
+bool is_unit(const Shared& shared, std::size_t i) {
+  return shared.resource(i).target.family == model::TargetFamily::unit;
+}
+
+void observe_slice(Shared& shared, Slice slice) {
+  resource::Observer observer(shared.with.machine, shared.with.declared);
+  std::vector<const model::Resource*> resources;
+  for (std::size_t i = slice.begin; i < slice.end; ++i) resources.push_back(&shared.resource(i));
+  observer.gather(resources);
+  for (std::size_t i = slice.begin; i < slice.end; ++i)
+    shared.seen[shared.order[i]] = observer.observe(shared.resource(i));
+}
+
 std::vector<Slice> slices_of(const Shared& shared) {
   std::vector<Slice> slices;
   Slice slice;
@@ -50,6 +63,8 @@ std::vector<Slice> slices_of(const Shared& shared) {
   for (std::size_t i = 0; i < shared.order.size(); ++i) {
     bytes += weight_of(shared.resource(i));
     slice.end = i + 1;
+    // All units go into one job: they are asked about in one batch.
+    if (is_unit(shared, i) && i + 1 < shared.order.size() && is_unit(shared, i + 1)) continue;
     if (slice.end - slice.begin >= kJobResources || bytes >= kJobBytes) {
       slices.push_back(slice);
       slice = {i + 1, i + 1};
@@ -78,9 +93,7 @@ loop::Task<std::vector<core::Observation>> observe_places(loop::Loop& loop, Look
   std::vector<std::function<bool()>> jobs;
   for (const auto slice : slices_of(*shared))
     jobs.emplace_back([shared, slice] {
-      resource::Observer observer(shared->with.machine, shared->with.declared);
-      for (std::size_t i = slice.begin; i < slice.end; ++i)
-        shared->seen[shared->order[i]] = observer.observe(shared->resource(i));
+      observe_slice(*shared, slice);
       return true;
     });
   const std::size_t at_once = std::max<std::size_t>(loop.pool().width() - 1, 1);

@@ -213,6 +213,19 @@ static Result<resource::MeasureKept> make_measure_kept(Store& store) {
   });
 }
 
+// A unit that ran and was enabled was not started.
+static void note_started(Conductor::Running& running,
+                         const std::vector<core::ActionResult>& results) {
+  for (const auto& result : results) {
+    const auto& action = running.report.plan->actions[result.ordinal];
+    if (result.error || result.skipped || action.target.family != model::TargetFamily::unit)
+      continue;
+    for (const auto& change : action.changes)
+      if (change.field == "state" && change.desired == "running")
+        running.started[action.reference] = action.ordinal;
+  }
+}
+
 loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32_t> ordinals) {
   const auto& plan = running.report.plan;
   auto reserving = reserve_records(ordinals.size());
@@ -226,13 +239,10 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
     return loop_.run_child_in_job(child);
   };
   DATUM_CO_ASSIGN(options.measure_kept, make_measure_kept(store_));
-  auto wave = std::make_shared<resource::FileWave>(machine_, running.looking.declared, plan,
-                                                   ordinals, std::move(options));
+  auto wave =
+      resource::make_wave(machine_, running.looking.declared, plan, ordinals, std::move(options));
   std::function<Result<std::vector<resource::Prepared>>()> prepare =
-      [wave, blobs = store_.blobs.get()]() -> Result<std::vector<resource::Prepared>> {
-    DATUM_TRY(wave->prove_space());
-    return wave->keep_old(*blobs);
-  };
+      [wave, blobs = store_.blobs.get()] { return wave->prepare(*blobs); };
   auto preparing = loop::run_on<Result<std::vector<resource::Prepared>>>(loop_.pool(), prepare);
   auto prepared = co_await preparing;
   if (!prepared) co_return fail(std::move(prepared).error());
@@ -248,16 +258,24 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   auto waiting = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await waiting);
 
-  std::function<std::vector<core::ActionResult>()> act = [wave] { return wave->run(); };
-  auto acting = loop::run_on<std::vector<core::ActionResult>>(loop_.pool(), std::move(act));
+  std::function<std::int64_t()> act = [wave] { return wave->act(); };
+  auto acting = loop::run_on<std::int64_t>(loop_.pool(), std::move(act));
+  const auto settle_ns = co_await acting;
+  if (settle_ns > 0) {
+    auto settling = loop::sleep_for(loop_, settle_ns);
+    co_await settling;
+  }
+  std::function<std::vector<core::ActionResult>()> finish = [wave] { return wave->finish(); };
+  auto finishing = loop::run_on<std::vector<core::ActionResult>>(loop_.pool(), std::move(finish));
   core::RecordResults record;
-  record.results = co_await acting;
+  record.results = co_await finishing;
   record.plan = plan;
   record.manifest = running.request.manifest.get();
   record.now = loop_.clock().wall_now();
   record.mono = loop_.clock().boot_now();
   record.reversal = reversal_of(running.request);
   DATUM_CO_TRY(execute(running, record));
+  note_started(running, record.results);
   for (const auto& result : record.results)
     if (result.error) tell_failure(running, result.ordinal, result.error->message(), result.output);
   co_return Status{};
@@ -272,10 +290,11 @@ static std::vector<Digest> failure_digests(const core::Plan& plan) {
 }
 
 // Places in the manifest of resources that an action may have changed without saying what they are
-// now: those whose action failed or was skipped, and folders whose entries were removed.
+// now: those whose action failed or was skipped, folders whose entries were removed, and
+// `references`: services that were told of a change.
 static std::vector<std::size_t> unsettled(const model::Manifest& manifest, const core::Plan& plan,
-                                          const std::vector<core::Phase>& phases) {
-  std::set<model::Reference> references;
+                                          const std::vector<core::Phase>& phases,
+                                          std::set<model::Reference> references) {
   for (const auto& action : plan.actions) {
     const auto phase = phases[action.ordinal];
     const bool ended_badly = phase == core::Phase::failed || phase == core::Phase::skipped;
@@ -290,7 +309,8 @@ static std::vector<std::size_t> unsettled(const model::Manifest& manifest, const
 
 loop::Task<Status> Conductor::look_again(Running& running) {
   if (running.request.undoing) co_return Status{};
-  auto places = unsettled(*running.request.manifest, *running.report.plan, running.phases);
+  auto places =
+      unsettled(*running.request.manifest, *running.report.plan, running.phases, running.told);
   if (places.empty()) co_return Status{};
   auto looking = observe_places(loop_, running.looking, std::move(places));
   const auto observations = co_await looking;
@@ -325,6 +345,10 @@ loop::Task<Status> Conductor::apply(Running& running) {
     // and nothing further is; what is known is recorded.
     running.report.cut_short = ran.error().message();
     break;
+  }
+  if (running.report.cut_short.empty()) {
+    auto delivering = deliver(running);
+    DATUM_CO_TRY(co_await delivering);
   }
   auto looking = look_again(running);
   DATUM_CO_TRY(co_await looking);
@@ -377,6 +401,8 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   if (running.request.undoing) declared.former = running.request.undoing->former;
   running.looking.declared = std::make_shared<const resource::Declared>(std::move(declared));
 
+  auto ending = end_running_tools(running);
+  DATUM_CO_TRY(co_await ending);
   if (!running.request.undoing) {
     auto documenting = put_documents(running);
     DATUM_CO_TRY(co_await documenting);
@@ -401,6 +427,7 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
     DATUM_CO_TRY(co_await waiting);
     co_return fail(std::move(why));
   }
+  report_pending(running);
   DATUM_CO_TRY(end_pass(running));
   auto waiting = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await waiting);

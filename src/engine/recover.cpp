@@ -4,6 +4,7 @@
 #include "co_try.hpp"
 #include "datum/engine/pass.hpp"
 #include "running.hpp"
+#include "unit_steps.hpp"
 
 namespace datum::engine {
 
@@ -52,12 +53,49 @@ Status Conductor::lift_quarantine(Running& running) {
   return {};
 }
 
+// A job that the dead process had asked for goes on without it: its end is waited for, so that what
+// is seen afterwards is what it did.
+loop::Task<Status> Conductor::wait_for_dead_jobs(Running& running) {
+  const auto open = store_.history->state().pass->open;
+  for (const auto& [ordinal, action] : open) {
+    if (action.target.family != model::TargetFamily::unit) continue;
+    auto looking = look_at_unit(loop_, *machine_, action.target);
+    const auto seen = co_await looking;
+    if (!seen || !seen->has_job) continue;
+    const core::RecordToolAdopted adopted{ordinal, seen->id};
+    DATUM_CO_TRY(execute(running, adopted));
+    auto waiting = wait_for_unit(loop_, *machine_, action.target);
+    co_await waiting;
+  }
+  co_return Status{};
+}
+
+// Jobs that were left running past their limit, and have ended by now.
+loop::Task<Status> Conductor::end_running_tools(Running& running) {
+  const auto tools = store_.history->state().running_tools;
+  for (const auto& [target, tool] : tools) {
+    const model::Target unit{model::TargetFamily::unit, tool.unit};
+    auto looking = look_at_unit(loop_, *machine_, unit);
+    const auto seen = co_await looking;
+    if (!seen || seen->has_job) continue;
+    const core::RecordToolEnded ended{target, resource::is_running(*seen)
+                                                  ? core::RecoveredOutcome::took_effect
+                                                  : core::RecoveredOutcome::did_not};
+    DATUM_CO_TRY(execute(running, ended));
+  }
+  co_return Status{};
+}
+
 // Looks at what the dead pass had begun, tells what came of it, and ends it.
 loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest) {
   auto& history = *store_.history;
   // The opening record of this process is durable before anything else.
   auto opened = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await opened);
+  auto delivered = end_dead_deliveries(running);
+  DATUM_CO_TRY(co_await delivered);
+  auto jobs = wait_for_dead_jobs(running);
+  DATUM_CO_TRY(co_await jobs);
   const auto& pass = *history.state().pass;
   const bool rebooted = pass.boot != loop_.clock().boot_id();
   const auto reverts = pass.started.reverts;
@@ -82,7 +120,8 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
   record.actions = co_await looking;
-  if (known) record.manifest = dead_manifest.get();
+  // Another declaration than the dead one still says who is to be told of what may have changed.
+  record.manifest = known ? dead_manifest.get() : manifest.get();
   if (known && undoing) record.reversal = &undoing->reversal;
   DATUM_CO_TRY(execute(running, record));
   const core::InterruptPass interrupt{

@@ -1,8 +1,10 @@
 // What one pass carries from step to step. Internal to engine.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "datum/engine/pass.hpp"
@@ -18,6 +20,8 @@ struct Conductor::Running {
   Digest observations;                         // digest over all of them
   Digest plan_digest;                          // zero when the plan is empty
   std::vector<core::Phase> phases;
+  std::map<model::Reference, std::uint32_t> started;  // Services, by the action that started them
+  std::set<model::Reference> told;  // Services whose units were asked to read anew
   BootNs began;
   // Why it ends before its plan does, where that is an interruption and not a fault.
   std::optional<core::Interruption> interruption;

@@ -321,7 +321,7 @@ std::string plan_json(const core::Plan& plan, std::span<const core::Outcome> out
 std::string pass_text(const PassLine& pass, const Style& style) {
   const text::Painter painter(style.colour);
   const auto condition = pass.status.condition;
-  std::string text = text::escape(pass.host) + ": " +
+  std::string text = notifications_text(pass.notifications) + text::escape(pass.host) + ": " +
                      painter.paint(colour_of(condition), core::to_string(condition)) + ", " +
                      counts_text(pass.status);
   if (const auto flags = flags_text(pass.status.flags); !flags.empty()) text += " [" + flags + "]";
@@ -356,7 +356,7 @@ std::string pass_json(const PassLine& pass) {
       .end_object()
       .member("cutShort", pass.cut_short)
       .end_object();
-  return json.take() + "\n";
+  return notifications_json(pass.notifications) + json.take() + "\n";
 }
 
 }  // namespace datum::inspect

@@ -132,6 +132,7 @@ Result<Replayed> drift_of(journal::Reader& reader, const core::State& state,
     line.mode = state.last_pass->mode;
   }
   if (state.interrupted) line.cut_short = state.interrupted->detail;
+  line.notifications = core::pending_outcomes(state);
   return drift_replayed(seen, core::standing_acknowledgements(state, now.now), {}, line, style);
 }
 

@@ -129,7 +129,8 @@ Result<Replayed> replay_as_observed(journal::Reader& reader, const ContentSource
     replayed.json = status_json(state, status, {contests, {}}, now.now);
   } else {
     DATUM_ASSIGN(const auto seen, read_observations(reader, state, !style.fold));
-    const PassLine line{state.host, state.last_pass->id, state.last_pass->mode, status, {}};
+    const PassLine line{state.host, state.last_pass->id,          state.last_pass->mode, status,
+                        {},         core::pending_outcomes(state)};
     core::Plan plan;  // names what left the declaration
     if (looked.finish.planned.leave + looked.finish.planned.release != 0) {
       DATUM_ASSIGN(plan, history::read_plan(content, looked.finish.plan));

@@ -8,6 +8,7 @@
 #include "observation_digest.hpp"
 #include "path_facts.hpp"
 #include "provider.hpp"
+#include "service/service_observer.hpp"
 
 namespace datum::resource {
 
@@ -21,7 +22,10 @@ Observer::~Observer() = default;
 
 namespace {
 
-std::string skip_reason(const Machine& machine, model::ResourceType type) {
+// Why resources of this type are not managed here; nothing if they are.
+std::optional<std::string> find_skip_reason(const Machine& machine, model::ResourceType type) {
+  if (type == model::ResourceType::service) return find_unit_absence(machine);
+  if (find_provider(type) != nullptr) return {};
   if (machine.root_path != "/") return "not under --root";
   return "no provider for " + std::string(model::to_string(type)) + " in this version";
 }
@@ -35,16 +39,29 @@ bool has_drift(const core::Observation& seen) {
 
 }  // namespace
 
+void Observer::gather(std::span<const model::Resource* const> resources) {
+  std::vector<std::string> names;
+  for (const auto* resource : resources)
+    if (resource->reference.type == model::ResourceType::service)
+      names.push_back(resource->target.name.str());
+  // Without a Service nobody looks for a service manager, nor for its library.
+  if (names.empty() || find_unit_absence(impl_->sight.machine())) return;
+  impl_->sight.units().gather(names);
+}
+
 core::Observation Observer::observe(const model::Resource& resource) {
   core::Observation seen;
   seen.reference = resource.reference;
   seen.target = resource.target;
-  const auto* provider = find_provider(resource.reference.type);
-  if (provider == nullptr) {
+  const auto type = resource.reference.type;
+  if (auto why = find_skip_reason(impl_->sight.machine(), type)) {
     seen.condition = core::Condition::skipped;
-    seen.reason = skip_reason(impl_->sight.machine(), resource.reference.type);
+    seen.reason = std::move(*why);
   } else {
-    provider->observe(impl_->sight, resource, seen);
+    if (type == model::ResourceType::service)
+      observe_service(impl_->sight, resource, seen);
+    else
+      find_provider(type)->observe(impl_->sight, resource, seen);
     if (seen.found != core::Found::unseen)
       seen.condition = has_drift(seen) ? core::Condition::drifted : core::Condition::converged;
   }
@@ -112,6 +129,10 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
                                                    const core::Owned& owned) {
   core::LeavingObservation seen;
   seen.target = target;
+  if (target.family == model::TargetFamily::unit) {
+    observe_leaving_unit(impl_->sight, seen);
+    return seen;
+  }
   if (target.family != model::TargetFamily::path) {
     seen.reason =
         "no provider for a " + std::string(model::to_string(target.family)) + " in this version";

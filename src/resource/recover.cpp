@@ -108,6 +108,10 @@ class Recovery {
     const auto& action = dead_.actions[index];
     auto& result = results_[index];
     result.ordinal = action.ordinal;
+    if (action.target.family == model::TargetFamily::unit) {
+      result.outcome = judge(action.kind, look_at(index, result), false);
+      return;
+    }
     if (action.target.family != model::TargetFamily::path) return;
     const auto where = sight_.walker().locate(action.target.name);
     const auto temp = temp_name(dead_.store, dead_.pass, action.ordinal);

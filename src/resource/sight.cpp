@@ -38,8 +38,8 @@ bool is_same_object(const os::FileStat& stat, core::Found found, const core::Ide
 Sight::Sight(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared)
     : machine_(std::move(machine)),
       declared_(std::move(declared)),
-      walker_(*machine_->files, *machine_->root, machine_->trusted_uid,
-              machine_->max_open_folders) {}
+      walker_(*machine_->files, *machine_->root, machine_->trusted_uid, machine_->max_open_folders),
+      units_(machine_->units) {}
 
 MutableByteView Sight::buffer() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kReadSize);

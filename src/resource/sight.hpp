@@ -10,6 +10,7 @@
 
 #include "datum/os/walk.hpp"
 #include "datum/resource/observer.hpp"
+#include "service/unit_book.hpp"
 
 namespace datum::resource {
 
@@ -41,6 +42,7 @@ class Sight {
   [[nodiscard]] const Declared& declared() const { return *declared_; }
   [[nodiscard]] os::Files& files() const { return *machine_->files; }
   [[nodiscard]] os::Walker& walker() { return walker_; }
+  [[nodiscard]] UnitBook& units() { return units_; }
   [[nodiscard]] MutableByteView buffer();
 
   // What lies under the name; no value if nothing does.
@@ -78,6 +80,7 @@ class Sight {
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Declared> declared_;
   os::Walker walker_;
+  UnitBook units_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t owned_hint_ = 0;  // see read_access
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> own_folders_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "prepare.hpp"
+#include "service/service_wave.hpp"
 #include "wave_run.hpp"
 
 namespace datum::resource {
@@ -17,6 +18,7 @@ struct FileWave::Impl {
   WaveOptions options;
   std::map<std::uint32_t, Error> failures;
   std::map<std::uint32_t, Prepared> not_kept;
+  std::vector<core::ActionResult> results;  // between act and finish
 
   // How many of the ordinals from `begin` on go together.
   [[nodiscard]] std::size_t piece(std::size_t begin) const {
@@ -40,8 +42,35 @@ FileWave::FileWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const
                                         std::move(ordinals),
                                         std::move(options),
                                         {},
+                                        {},
                                         {}})) {}
 FileWave::~FileWave() = default;
+
+Result<std::vector<Prepared>> FileWave::prepare(blobs::BlobStore& store) {
+  DATUM_TRY(prove_space());
+  return keep_old(store);
+}
+
+std::int64_t FileWave::act() {
+  impl_->results = run();
+  return 0;
+}
+
+std::vector<core::ActionResult> FileWave::finish() {
+  return std::move(impl_->results);
+}
+
+std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
+                                std::shared_ptr<const Declared> declared,
+                                std::shared_ptr<const core::Plan> plan,
+                                std::vector<std::uint32_t> ordinals, WaveOptions options) {
+  const auto family = plan->actions[ordinals.front()].target.family;
+  if (family == model::TargetFamily::unit)
+    return std::make_shared<ServiceWave>(std::move(machine), std::move(declared), std::move(plan),
+                                         std::move(ordinals), std::move(options));
+  return std::make_shared<FileWave>(std::move(machine), std::move(declared), std::move(plan),
+                                    std::move(ordinals), std::move(options));
+}
 
 Status FileWave::prove_space() {
   Sight sight(impl_->machine, impl_->declared);

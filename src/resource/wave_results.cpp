@@ -87,6 +87,7 @@ core::ActionResult WaveRun::finish(Work& work) {
     result.failure = digest_failure(*work.error);
     result.message = work.error->message();
     result.error = std::move(work.error);
+    result.changed = work.live || work.object_changed;
   }
   return result;
 }

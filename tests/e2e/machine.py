@@ -7,6 +7,8 @@ import pathlib
 import shutil
 import subprocess
 
+import fleet
+
 LAB = pathlib.Path(__file__).resolve().parent / "lab/machine"
 PACKAGES = ("libuv1",)  # what the programs need beyond a minimal system
 IMAGE_LIMIT_S = 600  # the first image is fetched and unpacked
@@ -61,3 +63,54 @@ class Machine:
 
     def install(self, program):
         shutil.copy(program, self.path("/usr/bin/datum"))
+
+
+class Node(Machine):
+    """A machine with `datum` in it, a fleet, and what tests ask about units."""
+
+    STATE = "/var/lib/datum"
+    LAB = LAB
+
+    def boot(self):
+        super().boot()
+        self.install(fleet.DATUM)
+
+    def declare(self, *resources):
+        fleet.write_fleet(self.path("/srv/fleet"), {"base": list(resources)})
+
+    def datum(self, verb, *arguments, before=()):
+        """Run with standard output and error apart, as `fleet.Run`."""
+        command = [*before, "/usr/bin/datum", verb, *arguments]
+        done = subprocess.run([LAB, "exec", self.name, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=RUN_LIMIT_S, check=False)
+        return fleet.Run(done.returncode, done.stdout, done.stderr)
+
+    def one_pass(self, verb, *arguments, before=()):
+        return self.datum(verb, "--fleet", "/srv/fleet", "--host", fleet.HOST, "--state", self.STATE, *arguments,
+                          before=before)
+
+    def observe(self, *arguments):
+        return self.one_pass("observe", *arguments)
+
+    def enforce(self, *arguments, before=()):
+        return self.one_pass("reconcile", "--mode", "enforce", *arguments, before=before)
+
+    def events(self, *arguments):
+        listed = self.datum("journal", "list", "--state", self.STATE, "--json", *arguments)
+        if listed.code != 0:
+            raise AssertionError(f"journal list exits {listed.code}: {listed.text}")
+        return listed.lines
+
+    def unit(self, name, text):
+        """A unit file where packages put theirs, read by the manager."""
+        self.put(f"/usr/lib/systemd/system/{name}", text)
+        self.must("systemctl", "daemon-reload")
+
+    def show(self, unit, *properties):
+        arguments = [argument for name in properties for argument in ("-p", name)]
+        lines = self.must("systemctl", "show", unit, *arguments).splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+
+def service(name, state="running", enabled=True, keys=None, **fields):
+    return fleet.Resource("Service", name, {"state": state, "enabled": enabled, **fields}, keys or {})

@@ -108,6 +108,7 @@ void World::check_step() {
   auto now = describe_tree(site_);
   if (now == tree_) return;
   tree_ = std::move(now);
+  note_contents(false);
   if (life_->order().mode == core::Mode::observe) violate("observe changed the tree");
 }
 
@@ -128,6 +129,7 @@ void World::check_journal() {
   } else {
     state_ = *whole;
     check_claims(**log, *whole);
+    check_deliveries(**log);
   }
   if (remembered_) {
     const auto then = history::fold(**log, remembered_->seq, false);

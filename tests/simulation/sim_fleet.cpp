@@ -58,7 +58,45 @@ model::ResourcePtr draw_file(Site& site, int number, const std::string& version)
   return make_resource(model::ResourceType::file, file_path(number), std::move(fields));
 }
 
+// References of those of its files that the manifest declares.
+std::vector<model::Reference> causes_of(const model::Manifest& manifest, const std::string& unit) {
+  std::vector<model::Reference> causes;
+  const auto paths = paths_read_by(unit);
+  for (const auto& resource : manifest.resources)
+    if (std::find(paths.begin(), paths.end(), resource->target.name.str()) != paths.end())
+      causes.push_back(resource->reference);
+  std::sort(causes.begin(), causes.end());
+  return causes;
+}
+
+// One that reloads, one that is restarted; now and then stopped, not enabled, or not declared.
+model::ResourcePtr draw_service(Site& site, const model::Manifest& manifest,
+                                const std::string& unit) {
+  auto resource = std::make_shared<model::Resource>();
+  resource->reference = {model::ResourceType::service, unit.substr(0, unit.find('.'))};
+  resource->fields = {{model::Field::state, std::string(site.chance(90) ? "running" : "stopped")},
+                      {model::Field::enabled, site.chance(80)},
+                      {model::Field::settle, std::string("100ms")}};
+  auto& causes = unit == "app.service" ? resource->reload_on : resource->restart_on;
+  causes = causes_of(manifest, unit);
+  resource->observe_only = site.chance(5);
+  model::finish_resource(*resource);
+  return resource;
+}
+
+std::string unit_difference(Site& site, const model::Resource& service) {
+  const auto& unit = site.units.at(service.target.name.str());
+  if (service.observe_only) return {};
+  if (unit.runs != (service.text(model::Field::state) == "running"))
+    return unit.id + (unit.runs ? " runs" : " does not run");
+  const bool enabled = unit.file_state == "enabled";
+  if (enabled != service.flag(model::Field::enabled)) return unit.id + " is " + unit.file_state;
+  return {};
+}
+
 std::string difference_of(Site& site, const model::Resource& resource) {
+  if (resource.reference.type == model::ResourceType::service)
+    return unit_difference(site, resource);
   const auto& path = resource.target.name;
   const auto stat = site.files.find_stat(path);
   if (resource.absent()) return stat ? path + " is there" : "";
@@ -96,7 +134,20 @@ model::ManifestPtr draw_manifest(Site& site) {
         make_resource(model::ResourceType::symlink, "/srv/c/link" + std::to_string(number),
                       {{model::Field::target, "f" + std::to_string(number) + "-" + version}}));
   }
+  for (const auto& unit : unit_names())
+    if (site.chance(85)) manifest->resources.push_back(draw_service(site, *manifest, unit));
   return finish(std::move(manifest));
+}
+
+std::vector<std::string> unit_names() {
+  return {"app.service", "web.service"};
+}
+
+std::vector<std::string> paths_read_by(const std::string& unit) {
+  std::vector<std::string> paths;
+  for (int number = unit == "app.service" ? 0 : 1; number < kFiles; number += 3)
+    paths.push_back(file_path(number));
+  return paths;
 }
 
 model::ManifestPtr declare(const std::map<std::string, std::string>& files) {
@@ -130,6 +181,11 @@ std::string describe_tree(Site& site) {
     text += path + " " + std::to_string(stat->inode) + " " + std::to_string(stat->mode) + " " +
             std::to_string(stat->ctime_ns) + "\n";
   }
+  for (const auto& name : unit_names()) {
+    const auto& unit = site.units.at(name);
+    text += name + (unit.runs ? " runs " : " rests ") + unit.invocation + " " + unit.file_state +
+            " " + std::to_string(unit.reloads) + "\n";
+  }
   return text;
 }
 
@@ -144,7 +200,18 @@ void Foreigner::put(Site& site, const std::string& path, const std::string& cont
   inodes_.insert(site.files.find_stat(path)->inode);
 }
 
+// Somebody stops it, starts it, or changes what happens at the next boot.
+static void meddle(Site& site, const model::Resource& service) {
+  const auto name = service.target.name.str();
+  auto& unit = site.units.at(name);
+  if (site.chance(40))
+    unit.file_state = unit.file_state == "enabled" ? "disabled" : "enabled";
+  else
+    site.units.toggle(name);
+}
+
 void Foreigner::write_one(Site& site, const model::Resource& resource, bool whole_contents) {
+  if (resource.reference.type == model::ResourceType::service) return meddle(site, resource);
   const auto& path = resource.target.name;
   const auto stat = site.files.find_stat(path);
   const auto* content = resource.content();

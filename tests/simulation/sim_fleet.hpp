@@ -15,6 +15,9 @@
 namespace datum::simulation {
 
 [[nodiscard]] model::ManifestPtr draw_manifest(Site& site);
+// The two units of the world, and the paths of the files that each reads when it starts or reloads.
+[[nodiscard]] std::vector<std::string> unit_names();
+[[nodiscard]] std::vector<std::string> paths_read_by(const std::string& unit);
 // Files by path; a path that ends in a slash is a folder.
 [[nodiscard]] model::ManifestPtr declare(const std::map<std::string, std::string>& files);
 

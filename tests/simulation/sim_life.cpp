@@ -44,15 +44,16 @@ class InlineContents : public ContentSource {
 };
 
 bool ends_process(FaultKind kind) {
-  return kind == FaultKind::kill || kind == FaultKind::power_cut;
+  return kind == FaultKind::kill || kind == FaultKind::power_cut || kind == FaultKind::unit_death;
 }
 
 }  // namespace
 
 std::string_view to_string(FaultKind kind) {
   static constexpr std::string_view kNames[kFaultKinds] = {
-      "kill",         "power cut",    "call fails", "disk full",  "journal write", "journal sync",
-      "journal full", "hold dropped", "stop",       "clock jump", "foreign writer"};
+      "kill",           "power cut",    "call fails",   "disk full", "journal write",
+      "journal sync",   "journal full", "hold dropped", "stop",      "clock jump",
+      "foreign writer", "unit death",   "unit fails"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -66,9 +67,11 @@ std::string_view to_string(Phase phase) {
 
 Site::Site(std::uint64_t with_seed)
     : seed(with_seed), random(seed), disk(std::make_shared<journal::SimDisk>(seed)) {
-  for (const char* folder : {kStore, "/etc", "/srv"}) files.put_directory(folder, 0755);
+  for (const char* folder : {kStore, "/etc", "/srv", "/etc/systemd/system"})
+    files.put_directory(folder, 0755);
   files.set_mode_of(kStore, 0700);
   files.settle();
+  for (const char* unit : {"app.service", "web.service"}) units.put(unit);
   boot.bytes[0] = 1;
 }
 
@@ -102,6 +105,7 @@ void Site::cut_power() {
     files.crash(random());
   disk->crash();
   ++boot.bytes[1];
+  units.reboot();
 }
 
 // --- one process
@@ -114,11 +118,41 @@ Life::Life(Site& site, Order order) : site_(site), order_(std::move(order)), loo
   for (const auto& fault : order_.faults) calls_left_.push_back(fault.nth);
   site_.files.set_before_call(
       [this](support::Call call, std::string_view name) { before_call(call, name); });
+  site_.units.set_before_call([this](support::UnitCall call, std::string_view name) {
+    return at_unit_call(call, name, false);
+  });
+  site_.units.set_after_call([this](support::UnitCall call, std::string_view name) {
+    return at_unit_call(call, name, true);
+  });
 }
 
 Life::~Life() {
   die();
   site_.files.set_before_call({});
+  site_.units.set_before_call({});
+  site_.units.set_after_call({});
+}
+
+// A call that changes something counts for deaths; every call for failures.
+std::optional<Error> Life::at_unit_call(support::UnitCall call, std::string_view name, bool after) {
+  const Error dead(ErrorCode::cancelled, "the process is dead");
+  if (died_at_unit_ || ended_) return dead;
+  const bool changes = call != support::UnitCall::query;
+  if (!after && changes && order_.on_unit_call) order_.on_unit_call(call, name);
+  if (after && changes && order_.on_unit_done) order_.on_unit_done(call, name);
+  for (std::size_t i = 0; i < order_.faults.size(); ++i) {
+    const auto& fault = order_.faults[i];
+    const bool dies = fault.kind == FaultKind::unit_death && changes;
+    if (!dies && fault.kind != FaultKind::unit_fails) continue;
+    if (fault.after != after || calls_left_[i] == 0 || --calls_left_[i] > 0) continue;
+    if (!dies) {
+      strike(fault.kind);
+      return Error(ErrorCode::timed_out, "the service manager did not answer in time");
+    }
+    died_at_unit_ = true;
+    return dead;
+  }
+  return {};
 }
 
 bool Life::all_durable() const {
@@ -173,6 +207,7 @@ void Life::make_conductor() {
   machine_->root = &root_;
   machine_->root_path = "/";
   machine_->accounts = accounts_.get();
+  machine_->units = &site_.units;
   machine_->content = content_.get();
   machine_->sensitive_key = store_.sensitive_key;
   conductor_ = std::make_unique<engine::Conductor>(loop_, store_, machine_);
@@ -220,7 +255,8 @@ void Life::plant() {
       journal.fail_sync = fault.nth;
     } else if (fault.kind == FaultKind::journal_full) {
       site_.disk->set_capacity(site_.disk->contents().size() + fault.nth * 512);
-    } else if (ends_process(fault.kind) && fault.after_changes != 0) {
+    } else if (ends_process(fault.kind) && fault.kind != FaultKind::unit_death &&
+               fault.after_changes != 0) {
       site_.files.stop_at_change(fault.after_changes);
     }
   }
@@ -256,7 +292,13 @@ void Life::strike_by_steps(std::uint64_t step) {
 
 bool Life::is_dead(std::uint64_t step) {
   for (const auto& fault : order_.faults) {
-    if (!ends_process(fault.kind)) continue;
+    if (fault.kind == FaultKind::unit_death && died_at_unit_) {
+      died_ = true;
+      power_cut_ = fault.power;
+      strike(fault.kind);
+      return true;
+    }
+    if (!ends_process(fault.kind) || fault.kind == FaultKind::unit_death) continue;
     const bool due = fault.after_changes == 0 && step >= fault.after_steps;
     if (!due && !(fault.after_changes != 0 && site_.files.stopped())) continue;
     died_ = true;

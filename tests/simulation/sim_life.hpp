@@ -16,6 +16,7 @@
 #include "datum/engine/pass.hpp"
 #include "datum/journal/sim_log.hpp"
 #include "support/model_files.hpp"
+#include "support/model_units.hpp"
 #include "support/sim_loop.hpp"
 
 namespace datum::simulation {
@@ -40,6 +41,7 @@ struct Site {
   std::uint64_t seed;
   std::mt19937_64 random;
   support::ModelFiles files;
+  support::ModelUnits units;
   std::shared_ptr<journal::SimDisk> disk;
   std::int64_t wall_offset_ns = 0;
   Id128 boot;
@@ -57,8 +59,10 @@ enum class FaultKind : std::uint8_t {
   stop,  // asked for, as by a signal
   clock_jump,
   foreign_writer,  // in mid-pass; between two of Datum's calls, never inside one of its jobs
+  unit_death,      // before or right after a call that changes a unit; perhaps with the power
+  unit_fails,      // one call to the service manager, refused or with its answer lost
 };
-inline constexpr std::size_t kFaultKinds = 11;
+inline constexpr std::size_t kFaultKinds = 13;
 [[nodiscard]] std::string_view to_string(FaultKind kind);
 
 struct Fault {
@@ -69,6 +73,8 @@ struct Fault {
   std::uint64_t nth = 1;  // call, write or sync
   int sys_errno = 5;
   std::int64_t by_ns = 0;  // clock jump
+  bool after = false;      // of a unit's call: it had its effect
+  bool power = false;      // unit_death: the machine goes, too
 };
 
 // Where in its life a process is.
@@ -95,7 +101,10 @@ struct Order {
   resource::CrashPoint crash_point;
 
   std::function<void(support::Call, std::string_view)> on_call;  // before each call
-  std::function<void()> on_step;                                 // after each callback
+  std::function<void(support::UnitCall, std::string_view)>
+      on_unit_call;  // before each that changes
+  std::function<void(support::UnitCall, std::string_view)> on_unit_done;  // had its effect
+  std::function<void()> on_step;                                          // after each callback
   std::function<void()> on_foreign_writer;
   std::function<void(FaultKind)> on_strike;
 };
@@ -123,6 +132,8 @@ class Life {
 
  private:
   void before_call(support::Call call, std::string_view name);
+  [[nodiscard]] std::optional<Error> at_unit_call(support::UnitCall call, std::string_view name,
+                                                  bool after);
   [[nodiscard]] Status open();
   void make_conductor();
   [[nodiscard]] engine::PassRequest make_request();
@@ -151,6 +162,7 @@ class Life {
   bool recovered_ = false;
   bool held_ = false;
   bool died_ = false;
+  bool died_at_unit_ = false;
   bool power_cut_ = false;
   bool journal_failed_ = false;
   bool ended_ = false;

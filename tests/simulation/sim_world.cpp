@@ -28,7 +28,10 @@ std::string describe(const Order& order) {
 
 }  // namespace
 
-World::World(std::uint64_t seed) : site_(seed), manifest_(draw_manifest(site_)) {}
+World::World(std::uint64_t seed) : site_(seed), manifest_(draw_manifest(site_)) {
+  for (const auto& unit : unit_names())
+    site_.units.at(unit).reads = [this, unit] { note_read(unit); };
+}
 
 void World::violate(const std::string& what) {
   violations_.push_back("life " + std::to_string(counts_.lives) + ": " + what);
@@ -45,6 +48,9 @@ Fault World::draw_fault(FaultKind kind) {
   fault.nth = 1 + site_.draw(site_.chance(50) ? 4 : 30);
   fault.sys_errno = kErrnos[site_.draw(std::size(kErrnos))];
   fault.by_ns = (static_cast<std::int64_t>(site_.draw(3)) - 1) * 400LL * 24 * 3600 * kNsPerSecond;
+  fault.after = site_.chance(50);
+  fault.power = site_.chance(40);
+  if (kind == FaultKind::unit_death || kind == FaultKind::unit_fails) fault.nth = 1 + site_.draw(8);
   if (kind == FaultKind::journal_write && fault.sys_errno != 5) fault.sys_errno = 28;
   return fault;
 }
@@ -61,7 +67,8 @@ Order World::draw_order() {
   bool dies = false;
   for (std::uint64_t i = 0; i < count; ++i) {
     auto fault = draw_fault(static_cast<FaultKind>(site_.draw(kFaultKinds)));
-    const bool deadly = fault.kind == FaultKind::kill || fault.kind == FaultKind::power_cut;
+    const bool deadly = fault.kind == FaultKind::kill || fault.kind == FaultKind::power_cut ||
+                        fault.kind == FaultKind::unit_death;
     if (deadly && dies) fault = draw_fault(FaultKind::call_fails);
     dies = dies || deadly;
     order.faults.push_back(fault);
@@ -76,6 +83,7 @@ void World::write_as_foreigner(bool in_pass) {
   touched_in_pass_ = touched_in_pass_ || in_pass;
   for (const auto& path : foreigner_.written()) touched_[path] = in_pass ? kNever : state_.seq;
   tree_ = describe_tree(site_);
+  note_contents(true);
 }
 
 void World::before_life() {
@@ -86,6 +94,7 @@ void World::before_life() {
   site_.lose_store();
   remembered_.reset();
   touched_.clear();
+  forget_debts();
   state_ = {};
   story_.emplace_back("the store is lost");
 }
@@ -93,6 +102,7 @@ void World::before_life() {
 void World::watch(Order& order) {
   order.on_call = [this](support::Call call, std::string_view name) { check_call(call, name); };
   order.on_step = [this] { check_step(); };
+  watch_units(order);
   order.on_foreign_writer = [this] { write_as_foreigner(true); };
   order.on_strike = [this](FaultKind kind) {
     const auto phase = static_cast<std::size_t>(life_->phase());
@@ -107,6 +117,7 @@ void World::run(Order order) {
   touched_in_pass_ = false;
   remembered_.reset();
   tree_ = describe_tree(site_);
+  contents_ = read_contents();
   {
     Life life(site_, std::move(order));
     life_ = &life;
@@ -114,6 +125,8 @@ void World::run(Order order) {
     check_end(life);
     life_ = nullptr;
   }
+  // What changed since is not Datum's doing: what was not synced went with the power.
+  contents_ = read_contents();
   check_journal();
   for (auto& [path, seq] : touched_)
     if (seq == kNever) seq = state_.seq;
@@ -127,12 +140,14 @@ void World::check_end(const Life& life) {
   if (life.died() && state.pass && !state.pass->open.empty()) ++counts_.deaths_in_wave;
   if (life.all_durable()) remembered_ = state;
   const auto& report = life.report();
+  if (life.order().mode == core::Mode::enforce) drop_debts(*life.order().manifest);
   if (!report || !*report || !life.all_durable() || touched_in_pass_) return;
   ++counts_.seen["passes ended"];
   if ((*report)->status.condition != core::Condition::converged) return;
   ++counts_.seen["passes converged"];
   const auto difference = find_difference(site_, *life.order().manifest);
   if (!difference.empty()) violate("said to be converged: " + difference);
+  check_debts(*life.order().manifest);
 }
 
 void World::live_once() {
@@ -156,6 +171,7 @@ void World::heal_and_demand() {
   if (!left.empty()) violate("left behind: " + left.front());
   const auto difference = find_difference(site_, *manifest_);
   if (!difference.empty()) violate("not converged: " + difference);
+  check_debts(*manifest_);
   const auto before = state_.seq;
   const auto tree = describe_tree(site_);
   run(order);
@@ -190,6 +206,17 @@ void World::count_events() {
       ++counts_.seen["actions failed"];
     else if (std::holds_alternative<core::ActionSkipped>(stored.event))
       ++counts_.seen["actions skipped"];
+    else if (const auto* delivered = std::get_if<core::NotificationDelivered>(&stored.event))
+      ++counts_.seen[delivered->repeated ? "notifications delivered, marked repeated"
+                                         : "notifications delivered"];
+    else if (std::holds_alternative<core::DeliveryFailed>(stored.event))
+      ++counts_.seen["deliveries failed"];
+    else if (std::holds_alternative<core::NotificationDropped>(stored.event))
+      ++counts_.seen["notifications dropped"];
+    else if (std::holds_alternative<core::ActionToolAdopted>(stored.event))
+      ++counts_.seen["jobs adopted"];
+    else if (std::holds_alternative<core::ActionStillRunning>(stored.event))
+      ++counts_.seen["jobs left running"];
     return journal::Visit::go_on;
   });
   if (!scanned) violate("the journal cannot be read: " + scanned.error().message());

@@ -6,14 +6,18 @@
 // any system call failing once, several in one life; a full disk, a full journal, a journal whose
 // writes or syncs fail; a hold or a stop in mid-pass; a wall clock that jumps; a foreign writer
 // between two jobs of a pass; another version of the host; the loss of the whole store between two
-// lives. Need not be survived: a foreign writer that changes a file between the last look and its
-// rename (no kernel offers that), a disk that lies about a successful sync, damage to what was
-// durable.
+// lives; the process dying before or after any call to the service manager, such calls failing
+// or losing their answer, and somebody who stops, starts, enables or disables a unit. A reload or
+// restart that a change owes to a unit is never lost, nor told without having happened. Need not be
+// survived: a foreign writer that changes a file between the last look and its rename (no kernel
+// offers that), a disk that lies about a successful sync, damage to what was durable.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +58,8 @@ class World {
     core::Left left;
   };
   struct Telling;
+  // What the files that units read contain, by path; nothing where none is.
+  using Contents = std::map<std::string, std::optional<std::string>>;
 
   [[nodiscard]] Fault draw_fault(FaultKind kind);
   [[nodiscard]] Order draw_order();
@@ -65,6 +71,15 @@ class World {
   void check_staged(support::Call call, std::string_view name);
   void check_removal(support::Call call, const std::string& path, core::ActionKind kind);
   void check_step();
+  void watch_units(Order& order);
+  void check_unit_call(support::UnitCall call, const std::string& name);
+  [[nodiscard]] Contents read_contents();
+  void note_contents(bool foreign);
+  void note_read(const std::string& unit);
+  void forget_debts();
+  void check_debts(const model::Manifest& manifest);
+  void drop_debts(const model::Manifest& manifest);
+  void check_deliveries(journal::Log& log);
   void check_end(const Life& life);
   void check_journal();
   void check_claims(journal::Log& log, const core::State& state);
@@ -82,8 +97,14 @@ class World {
   std::string tree_;                    // before the callback that runs
   std::map<std::string, Seq> touched_;  // by a foreigner: nothing told until then counts
   bool touched_in_pass_ = false;
-  std::optional<core::State> remembered_;  // of the last life, all of it durable
-  core::State state_;                      // as the journal has it
+  Contents contents_;                                   // as they were at the last look
+  std::map<std::string, Contents> last_read_;           // by unit
+  std::set<std::pair<std::string, std::string>> owed_;  // unit and path: Datum changed it
+  std::map<std::string, std::vector<Seq>>
+      reads_;  // by unit: newest record at each start and reload
+  std::map<std::string, std::vector<Seq>> asked_;  // of these, those that a delivery asked for
+  std::optional<core::State> remembered_;          // of the last life, all of it durable
+  core::State state_;                              // as the journal has it
   std::vector<std::string> violations_;
   std::vector<std::string> story_;
   Counts counts_;

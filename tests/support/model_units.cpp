@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "datum/base/assert.hpp"
 
@@ -44,6 +45,14 @@ void ModelUnits::reboot() {
     unit.state_changed_us = 0;
     if (unit.file_state == "enabled" && !unit.masked && !os::is_unit_template(id)) start(unit);
   }
+}
+
+void ModelUnits::toggle(const std::string& name) {
+  const std::lock_guard guard(mutex_);
+  auto& unit = at(name);
+  if (!unit.runs) return start(unit);
+  unit.runs = false;
+  touch(unit);
 }
 
 void ModelUnits::script_tool(std::string program, int queries, int exit_status,
@@ -139,12 +148,14 @@ Result<std::vector<os::Unit>> ModelUnits::query(std::span<const std::string> nam
   std::vector<os::Unit> seen;
   for (const auto& name : names) seen.push_back(describe(name));
   // Seen alive once, as a process is that exits right after its start.
-  for (const auto& name : names)
-    if (auto* const unit = find(name); unit != nullptr && unit->runs && unit->dies_at_once) {
-      unit->runs = false;
-      unit->failed = true;
-      touch(*unit);
-    }
+  for (const auto& name : names) {
+    auto* const unit = find(name);
+    if (unit == nullptr || !std::exchange(unit->is_fresh, false)) continue;
+    if (!unit->runs || !unit->dies_at_once) continue;
+    unit->runs = false;
+    unit->failed = true;
+    touch(*unit);
+  }
   return seen;
 }
 
@@ -155,6 +166,7 @@ void ModelUnits::start(ModelUnit& unit) {
   ++unit.starts;
   unit.runs = !unit.starts_badly;
   unit.failed = unit.starts_badly;
+  unit.is_fresh = true;
   touch(unit);
   if (unit.runs && unit.reads) unit.reads();
 }
@@ -235,8 +247,10 @@ Status ModelUnits::start_transient(const os::TransientService& service, std::int
     return fail(ErrorCode::io_error, service.argv.front() + " could not be started: failed");
   tools_[service.name] = {script->second.queries, script->second.exit_status};
   tools_started_.push_back(service.name);
-  if (auto* const out = std::fopen(service.output_path.c_str(), "a"); out != nullptr) {
-    std::fputs(script->second.output.c_str(), out);
+  const auto& output = script->second.output;
+  auto* const out = output.empty() ? nullptr : std::fopen(service.output_path.c_str(), "a");
+  if (out != nullptr) {
+    std::fputs(output.c_str(), out);
     std::fclose(out);
   }
   return ask(after_, UnitCall::transient, service.name);

@@ -28,6 +28,7 @@ struct ModelUnit {
   bool starts_badly = false;   // its start job fails
   bool dies_at_once = false;   // its start job is done, and then it ends
   bool reloads_badly = false;  // its reload job fails
+  bool is_fresh = false;       // started, and not looked at since
   bool is_between = false;     // somebody else's job is under way
   std::uint64_t starts = 0, stops = 0, reloads = 0;
   std::string invocation;
@@ -46,7 +47,10 @@ class ModelUnits final : public os::Units {
   void set_absent(std::optional<std::string> why) { absent_ = std::move(why); }
   // The machine goes down and comes up again: what is enabled runs anew, nothing else does.
   void reboot();
-  // How long a tool runs, counted in queries of it; then it ends with that status.
+  // Somebody else starts it if it rests, and stops it if it runs.
+  void toggle(const std::string& name);
+  // How long a tool runs, counted in queries of it; then it ends with that status. `output` is
+  // appended to the real file that the order names.
   void script_tool(std::string program, int queries, int exit_status, std::string output = {});
   [[nodiscard]] std::uint64_t manager_reloads() const { return manager_reloads_; }
   [[nodiscard]] const std::vector<std::string>& tools_started() const { return tools_started_; }

@@ -100,6 +100,7 @@ std::vector<std::string> incomplete_tables() {
   check_table<core::Traces>("Traces", incomplete);
   check_table<core::UndeclaredEntry>("UndeclaredEntry", incomplete);
   check_table<core::Leftover>("Leftover", incomplete);
+  check_table<core::RunningTool>("RunningTool", incomplete);
   check_table<core::Hold>("Hold", incomplete);
   check_table<core::State>("State", incomplete);
   return incomplete;

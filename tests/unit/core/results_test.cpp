@@ -295,6 +295,44 @@ TEST_CASE("results: a failed action tells nobody") {
   CHECK(all_of_kind<NotificationRaised>(events).empty());
 }
 
+TEST_CASE("results: a failed action that changed its target all the same tells whom it concerns") {
+  World world;
+  auto unit = service("web");
+  unit.reload_on = {ref("File[a]")};
+  world.machine.put(model::Target{model::TargetFamily::unit, "web.service"}, Found::present,
+                    "running");
+  const auto manifest = manifest_of({unit, file("a", "/a")});
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  ActionResult result;
+  result.error = Error(ErrorCode::io_error, "not durable");
+  result.changed = true;
+  const auto events = world.run(RecordResults{plan, manifest.get(), {result}, world.now, {}});
+  CHECK(all_of_kind<NotificationRaised>(events).size() == 1);
+  CHECK(all_of_kind<ActionFailed>(events).size() == 1);
+}
+
+TEST_CASE("results: a tool past its limit is told as running, and nothing begins on its target") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  ActionResult result;
+  result.error = Error(ErrorCode::timed_out, "it takes too long");
+  result.still_running = "datum-1.service";
+  const auto events = world.run(RecordResults{plan, manifest.get(), {result}, world.now, {}});
+  CHECK(all_of_kind<ActionStillRunning>(events).size() == 1);
+  world.finish(*plan);
+  CHECK(world.plan(manifest).actions.front().refusal.starts_with(
+      "still running: datum-1.service was begun by pass"));
+  CHECK(world.try_run(RecordToolEnded{path("/b")}).error().code() == ErrorCode::refused);
+  world.run(RecordToolEnded{path("/a"), RecoveredOutcome::took_effect});
+  CHECK(world.state.running_tools.empty());
+  CHECK(world.plan(manifest).actions.front().refusal.empty());
+}
+
 TEST_CASE("results: a delivery ends what was raised before it began and nothing else") {
   World world;
   const model::Target web{model::TargetFamily::unit, "web.service"};
@@ -322,6 +360,36 @@ TEST_CASE("results: a delivery ends what was raised before it began and nothing 
   raise(false, "File[c]");  // the reload that runs may have read the old file
   world.run(RecordDelivery{web, false, false, {}});
   CHECK(world.state.pending.contains(web));
+}
+
+TEST_CASE("results: a delivery that was announced twice is told as repeated, once it ends") {
+  World world;
+  const model::Target web{model::TargetFamily::unit, "web.service"};
+  world.append(NotificationRaised{1, web, ref("Service[web]"), ref("File[a]"), false});
+  world.run(StartDelivery{web, "i1"});
+  CHECK(world.state.pending.at(web).invocation == "i1");
+  CHECK(world.state.pending.at(web).boot == world.boot);
+  CHECK_FALSE(world.state.pending.at(web).repeated);
+  world.run(StartDelivery{web, "i2", true});
+  // The second one certainly failed; of the first nobody knows.
+  world.run(RecordDelivery{web, false, false, Error(ErrorCode::io_error, "job failed")});
+  CHECK(world.state.pending.at(web).invocation.empty());
+  world.run(StartDelivery{web, "i3"});
+  const auto events = world.run(RecordDelivery{web, false, false, {}});
+  REQUIRE(all_of_kind<NotificationDelivered>(events).size() == 1);
+  CHECK(all_of_kind<NotificationDelivered>(events).front().repeated);
+  CHECK_FALSE(world.state.pending.contains(web));
+}
+
+TEST_CASE(
+    "results: the announcement says which of the two was to be done, whatever is raised since") {
+  World world;
+  const model::Target web{model::TargetFamily::unit, "web.service"};
+  world.append(NotificationRaised{1, web, ref("Service[web]"), ref("File[a]"), false});
+  world.run(StartDelivery{web, "i1"});
+  world.append(NotificationRaised{1, web, ref("Service[web]"), ref("File[b]"), true});
+  CHECK(world.state.pending.at(web).restart);
+  CHECK_FALSE(world.state.pending.at(web).started_restart);
 }
 
 TEST_CASE("results: removed targets end ownership, and an absent resource is converged at once") {

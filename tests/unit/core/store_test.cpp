@@ -231,6 +231,36 @@ TEST_CASE("recovery: a pass that ended with its boot is a reboot") {
   CHECK(world.state.interrupted->cause == Interruption::reboot);
 }
 
+TEST_CASE(
+    "recovery: what cannot be told is told to whom it may concern, what did not happen is not") {
+  for (const auto outcome : {RecoveredOutcome::untellable, RecoveredOutcome::did_not}) {
+    World world;
+    auto unit = service("web");
+    unit.reload_on = {ref("File[a]")};
+    world.machine.put(model::Target{model::TargetFamily::unit, "web.service"}, Found::present,
+                      "running");
+    const auto manifest = manifest_of({unit, file("a", "/a")});
+    world.start(manifest, {});
+    const auto plan = world.observe_and_plan(manifest, {});
+    world.announce(*plan, {0});
+    const auto events = world.run(RecordRecovery{{{0, outcome, {}, false}}, manifest.get()});
+    CHECK(all_of_kind<NotificationRaised>(events).size() ==
+          (outcome == RecoveredOutcome::untellable ? 1 : 0));
+  }
+}
+
+TEST_CASE("recovery: a job that goes on without the process is told as adopted") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  CHECK(world.try_run(RecordToolAdopted{0, "web.service"}).error().code() == ErrorCode::conflict);
+  world.announce(*plan, {0});
+  const auto events = world.run(RecordToolAdopted{0, "web.service"});
+  REQUIRE(all_of_kind<ActionToolAdopted>(events).size() == 1);
+  CHECK(world.state.pass->open.contains(0));  // it has no end yet
+}
+
 TEST_CASE("recovery: the notification of what took effect is raised and not lost") {
   World world;
   auto unit = service("web");

@@ -104,6 +104,10 @@ struct ActionResult {
   bool old_content_not_kept = false;
   std::uint64_t old_size = 0;
   std::string message;
+  // Failed, and the target was changed all the same: who is to be told of a change is told.
+  bool changed = false;
+  // With an error: its tool is past its limit and was not killed, and goes on under this name.
+  std::string still_running;
 };
 // Ends the announced actions; appends succeeded/failed/skipped, ownership changes, raised
 // notifications (in the same batch as their cause) and `blocked` for every action that now cannot
@@ -167,9 +171,20 @@ struct RecoveredAction {
   bool temporary_left = false;
   std::optional<Traces> traces = std::nullopt;  // of what is there now
 };
+// A tool or job of an announced action without an end was found running after a death, and is
+// waited for.
+struct RecordToolAdopted {
+  std::uint32_t ordinal = 0;
+  std::string unit;
+};
+// One that was left running past its limit has ended. Refused if none was left for that target.
+struct RecordToolEnded {
+  model::Target target;
+  RecoveredOutcome outcome = RecoveredOutcome::untellable;
+};
 struct RecordRecovery {
   std::vector<RecoveredAction> actions;
-  const model::Manifest* manifest = nullptr;  // of that pass, where known: for its notifications
+  const model::Manifest* manifest = nullptr;  // of that pass or a later one: for its notifications
   const Reversal* reversal = nullptr;         // of a reverting pass, where known
 };
 
@@ -206,12 +221,16 @@ struct LiftAcknowledgement {
 // Refused if nothing is pending for the unit.
 struct StartDelivery {
   model::Target unit;
-  std::string invocation;  // of the unit before the call, to tell later whether it took effect
+  std::string invocation;  // what the unit said of itself before the call, to tell later whether it
+                           // took effect
+  // An earlier one has no end and the unit cannot tell whether it took effect: the end will say
+  // that it was repeated. Else `conflict`.
+  bool repeats = false;
 };
 struct RecordDelivery {
   model::Target unit;
   bool restart = false;        // what was done: a restart serves a pending reload too
-  bool repeated = false;       // the unit cannot tell whether an earlier one took effect
+  bool repeated = false;       // beside what the state knows of it
   std::optional<Error> error;  // failed: it stays pending
 };
 struct DropNotification {
@@ -237,7 +256,8 @@ using Command =
                  RecordObservations, RecordPlan, AnnounceWave, RecordResults, RecordOwnership,
                  RecordRefusals, RecordNotStarted, FinishPass, InterruptPass, RecordRecovery,
                  SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
-                 DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone>;
+                 DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone,
+                 RecordToolAdopted, RecordToolEnded>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -126,6 +126,19 @@ struct Outcome {
   std::string output;   // of a tool or validator, bounded and redacted
 };
 
+// What became of one notification in a pass, for reports.
+enum class NotificationEnd : std::uint8_t { pending, delivered, failed, dropped };
+[[nodiscard]] std::string_view to_string(NotificationEnd end);
+struct NotificationOutcome {
+  model::Target unit;
+  model::Reference service;
+  bool restart = false;
+  std::vector<model::Reference> by;
+  NotificationEnd end = NotificationEnd::pending;
+  bool repeated = false;  // an earlier delivery may have happened too
+  std::string message;    // why it is pending, failed or was dropped
+};
+
 // Limits of a wave, measured so that it ends within 30 s on a slow disk (design §5).
 struct WaveLimits {
   std::uint32_t actions = 2048;

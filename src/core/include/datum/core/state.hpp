@@ -57,6 +57,12 @@ struct PendingNotification {
   bool started = false;  // delivery announced and not ended
   bool again = false;    // raised once more since that announcement: stays pending after it
   std::vector<model::Reference> by;
+  // Of the last announcement: what was to be done, what the unit said of itself just before, and in
+  // which boot.
+  bool started_restart = false;
+  std::string invocation;
+  Id128 boot;
+  bool repeated = false;  // announced again, and the unit could not tell of the time before
   bool operator==(const PendingNotification&) const = default;
 };
 
@@ -74,6 +80,14 @@ struct Leftover {
   std::uint32_t ordinal = 0;
   model::Target target;
   bool operator==(const Leftover&) const = default;
+};
+
+// A tool or job that an action left running past its limit, and that nobody has seen end.
+struct RunningTool {
+  PassId pass = 0;
+  std::uint32_t ordinal = 0;
+  std::string unit;  // of the service manager, or a lock's name
+  bool operator==(const RunningTool&) const = default;
 };
 
 // The pass that has begun and not ended.
@@ -169,6 +183,7 @@ struct State {
   std::map<model::Target, std::uint32_t> quarantined;  // with the number of deaths
   Digest suspected_in;  // manifest of the pass in which the last of these deaths happened
   std::vector<Leftover> leftovers;  // oldest first
+  std::map<model::Target, RunningTool> running_tools;
   bool operator==(const State&) const = default;
 };
 

@@ -54,6 +54,9 @@ struct StatusInput {
 [[nodiscard]] std::vector<model::Target> contested_targets(const State& state,
                                                            const StatusInput& input);
 
+// What is pending, by unit: as a pass that only observes reports it.
+[[nodiscard]] std::vector<NotificationOutcome> pending_outcomes(const State& state);
+
 // The acknowledgements that stand at `now`, by target (design §4: they change alerts and filters,
 // never the word).
 using Acknowledgements = std::map<model::Target, Acknowledgement>;

@@ -61,8 +61,10 @@ struct PassReport {
   std::vector<core::Observation> observations;  // before anything was applied; sorted by reference
   std::shared_ptr<const core::Plan> plan;
   std::vector<core::Outcome> outcomes;  // by ordinal
-  core::HostStatus status;              // after the pass
-  std::string cut_short;                // why it ended before its plan did; empty if it did not
+  std::vector<core::NotificationOutcome>
+      notifications;        // that were pending when it ended, or before
+  core::HostStatus status;  // after the pass
+  std::string cut_short;    // why it ended before its plan did; empty if it did not
 };
 
 class Conductor {
@@ -85,10 +87,29 @@ class Conductor {
 
   [[nodiscard]] StopRequest& stop_request() { return stop_; }
 
+  struct Running;  // internal to engine
+
  private:
-  struct Running;
+  struct Fate {
+    core::NotificationEnd end;
+    std::string reason;
+  };
   [[nodiscard]] loop::Task<Status> apply(Running& running);
   [[nodiscard]] loop::Task<Status> run_wave(Running& running, std::vector<std::uint32_t> ordinals);
+  [[nodiscard]] loop::Task<Status> deliver(Running& running);
+  [[nodiscard]] loop::Task<Status> deliver_one(Running& running, model::Target unit);
+  [[nodiscard]] loop::Task<Status> ask_unit(Running& running, model::Target unit, os::Unit before,
+                                            bool repeats);
+  [[nodiscard]] std::optional<Fate> judge(const Running& running, const model::Target& unit,
+                                          const core::PendingNotification& pending) const;
+  static void tell(Running& running, core::NotificationOutcome outcome, core::NotificationEnd end,
+                   std::string message);
+  [[nodiscard]] Result<bool> end_open_delivery(Running& running, const model::Target& unit,
+                                               const os::Unit& seen);
+  [[nodiscard]] loop::Task<Status> end_dead_deliveries(Running& running);
+  [[nodiscard]] loop::Task<Status> wait_for_dead_jobs(Running& running);
+  [[nodiscard]] loop::Task<Status> end_running_tools(Running& running);
+  void report_pending(Running& running) const;
   [[nodiscard]] loop::Task<Status> clean_leftovers(Running& running);
   [[nodiscard]] Status lift_quarantine(Running& running);
   [[nodiscard]] loop::Task<Status> end_dead_pass(Running& running,

@@ -55,14 +55,24 @@ inline constexpr std::size_t kFoldFrom = 20;
                                        const Style& style);
 [[nodiscard]] std::string leaving_json(const core::Plan& plan);
 
+// What became of notifications, those of earlier passes too. Empty text: there were none.
+[[nodiscard]] std::string notifications_text(
+    std::span<const core::NotificationOutcome> notifications);
+// One object a line: {"notification": "reload", "service", "unit", "by", "end", "repeated",
+// "message"}.
+[[nodiscard]] std::string notifications_json(
+    std::span<const core::NotificationOutcome> notifications);
+
 struct PassLine {
   std::string host;
   PassId pass = 0;
   core::EffectiveMode mode;
   core::HostStatus status;
   std::string cut_short;
+  std::vector<core::NotificationOutcome> notifications;  // of this pass, and what is pending
 };
-// One line: "web1: drifted (observing): 3 of 150 drifted …". Ends with a newline.
+// What became of notifications, a line each; then one line: "web1: drifted (observing): 3 of 150
+// drifted …". Ends with a newline.
 [[nodiscard]] std::string pass_text(const PassLine& pass, const Style& style);
 [[nodiscard]] std::string pass_json(const PassLine& pass);
 

@@ -18,6 +18,7 @@
 #include "datum/model/manifest.hpp"
 #include "datum/os/accounts.hpp"
 #include "datum/os/files.hpp"
+#include "datum/os/units.hpp"
 #include "datum/os/walk.hpp"
 #include "datum/resource/former.hpp"
 #include "datum/resource/own_contents.hpp"
@@ -30,6 +31,7 @@ struct Machine {
   const os::Handle* root = nullptr;  // directory that stands for "/"
   std::string root_path;             // "/" or --root
   os::Accounts* accounts = nullptr;
+  os::Units* units = nullptr;              // of "/"; null where no service manager is to be asked
   const ContentSource* content = nullptr;  // declared content by digest
   std::uint32_t trusted_uid = 0;
   // Per store. Digests of sensitive content are HMACs under it; with an empty key they are left
@@ -99,6 +101,9 @@ class Observer {
   Observer(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared);
   ~Observer();
 
+  // Asks about those of them that can be asked about together; what comes later about one of them
+  // is answered from that. Without it each is asked about by itself.
+  void gather(std::span<const model::Resource* const> resources);
   // Never fails: what cannot be looked at is `unknown` with its reason; a type without a provider
   // here is `skipped` with its reason.
   [[nodiscard]] core::Observation observe(const model::Resource& resource);

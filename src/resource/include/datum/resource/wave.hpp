@@ -1,3 +1,5 @@
+// Waves: what all kinds of them have in common, and the wave of file actions.
+//
 // One wave of file actions (File, Directory, Symlink, purge, removals) in the order of design §5:
 // prove space → keep old content (blobs durable) → [announcement, by the engine] → stage all temp
 // files → sync → rename all → sync each touched folder once → observe again. Each step is one call
@@ -21,7 +23,9 @@ namespace datum::resource {
 
 // Points at which a test or the self-test may end the process or inject a failure, in this order
 // for each action: "stage", "staged", "sync", "rename", ("aside" between two renames,) "renamed",
-// "sync-folder", "folder-synced", "observe". Passed down, never global.
+// "sync-folder", "folder-synced", "observe"; for a unit: "reload-manager", "unit-files", "job",
+// "job-ended", "observe"; for a delivery, with its place among them: "deliver", "delivered". Passed
+// down, never global.
 using CrashPoint = std::function<void(const char* point, std::uint32_t ordinal)>;
 
 // Runs a validator to its end (a file's `validate`). Called on the thread of the wave; whoever
@@ -59,12 +63,36 @@ struct Prepared {
   Digest attributes = {};
 };
 
-class FileWave {
+// The steps of any wave, in this order. Each blocks and belongs on a pool thread; the engine
+// appends to the journal between them.
+class Wave {
+ public:
+  virtual ~Wave() = default;
+  // Before the announcement: proves that there is room and keeps what will be replaced, durably. An
+  // error means that nothing of the wave may be begun.
+  [[nodiscard]] virtual Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) = 0;
+  // After the announcement is durable. Returns for how long things are left alone before they are
+  // looked at once more (nanoseconds; 0: not at all).
+  [[nodiscard]] virtual std::int64_t act() = 0;
+  // One result for each action. Never fails as a whole.
+  [[nodiscard]] virtual std::vector<core::ActionResult> finish() = 0;
+};
+// The wave for these actions, which core put together: all of one kind.
+[[nodiscard]] std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
+                                              std::shared_ptr<const Declared> declared,
+                                              std::shared_ptr<const core::Plan> plan,
+                                              std::vector<std::uint32_t> ordinals,
+                                              WaveOptions options);
+
+class FileWave final : public Wave {
  public:
   FileWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
            std::shared_ptr<const core::Plan> plan, std::vector<std::uint32_t> ordinals,
            WaveOptions options);
-  ~FileWave();
+  ~FileWave() override;
+  [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
+  [[nodiscard]] std::int64_t act() override;
+  [[nodiscard]] std::vector<core::ActionResult> finish() override;
 
   // Free space and inodes for temp files of this wave on each touched file system, with a reserve
   // of an eighth of what is free, at most 16 MiB. `no_space` names the folder and what is missing.
@@ -89,6 +117,22 @@ class FileWave {
 // Name of the temp file of an action: begins with ".datum-", at most 60 bytes. What else an action
 // needs beside it (a folder that makes room, a backup in the making) has this name and a suffix.
 [[nodiscard]] std::string temp_name(const Id128& store, PassId pass, std::uint32_t ordinal);
+
+// What a unit says of itself before a restart or reload that is about to be asked for, on one line,
+// to be compared after a death (docs/formats/events.md, deliveryStarted).
+[[nodiscard]] std::string describe_moment(const os::Unit& unit);
+enum class Told : std::uint8_t { happened, did_not, failed, untellable };
+// Whether a restart (or reload) that was announced at `moment` happened since, by the unit as it is
+// now. `same_boot`: the machine has not gone down meanwhile.
+[[nodiscard]] Told tell_delivery(const std::string& moment, bool restart, bool same_boot,
+                                 const os::Unit& unit);
+// Whether it runs as far as its declaration is concerned: active, or just reloading.
+[[nodiscard]] bool is_running(const os::Unit& unit);
+// How long a started unit is watched, of its declaration or the default; nanoseconds.
+[[nodiscard]] std::int64_t settle_ns(const model::Resource& service);
+// Longer than the manager's own limits for a stop and a start together (90 s each), so that it ends
+// the job and not this.
+inline constexpr std::int64_t kUnitJobNs = 300 * kNsPerSecond;
 
 // What a dead process had announced and not ended.
 struct DeadWave {
