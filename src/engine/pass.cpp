@@ -213,7 +213,7 @@ static Result<resource::MeasureKept> make_measure_kept(Store& store) {
   });
 }
 
-// A unit that ran and was enabled was not started.
+// Only of a wave that started one: what somebody else started meanwhile may have read too early.
 static void note_started(Conductor::Running& running,
                          const std::vector<core::ActionResult>& results) {
   for (const auto& result : results) {
@@ -275,7 +275,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   record.mono = loop_.clock().boot_now();
   record.reversal = reversal_of(running.request);
   DATUM_CO_TRY(execute(running, record));
-  note_started(running, record.results);
+  if (settle_ns > 0) note_started(running, record.results);
   for (const auto& result : record.results)
     if (result.error) tell_failure(running, result.ordinal, result.error->message(), result.output);
   co_return Status{};

@@ -312,6 +312,31 @@ TEST_CASE(
   CHECK(node.read == std::vector<std::string>{"22"});
 }
 
+TEST_CASE(
+    "notification: a unit that somebody else starts in mid-pass has not read what comes after") {
+  bool came_between = false;
+  for (std::uint64_t step = 1; step < 40; ++step) {
+    Node node;
+    node.site.units.toggle("app.service");  // it rests when it is observed
+    Order order;
+    order.manifest = declare_app("2");
+    Fault fault;
+    fault.kind = FaultKind::foreign_writer;
+    fault.after_steps = step;
+    order.faults.push_back(fault);
+    order.on_foreign_writer = [&] {
+      if (!node.app.runs) node.site.units.toggle("app.service");
+    };
+    REQUIRE(node.live(std::move(order)));
+    INFO("after " << step << " steps");
+    came_between = came_between || (!node.read.empty() && node.read.front() == "11");
+    REQUIRE(node.live(declare_app("2")));
+    CHECK(node.converged());
+    CHECK(node.read.back() == "22");
+  }
+  CHECK(came_between);
+}
+
 TEST_CASE("notification: a declaration that is replaced over a dead pass loses none") {
   Node node;
   node.die(declare_app("2"), "renamed", 2);  // both are live, nothing of it is told

@@ -38,6 +38,9 @@ constexpr std::uint64_t kSeeds[] = {
     // An action whose result could not be looked at, told as a success.
     260055206724584,
     208049535321064,
+    // A unit that somebody else started in mid-pass, taken for one that the pass had started last.
+    12807766213608,
+    107979489477608,
 };
 // New ones in every run: a few seconds. `./dev long` takes thousands.
 constexpr int kFresh = 40;
