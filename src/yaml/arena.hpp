@@ -23,6 +23,13 @@ class Arena {
     std::memcpy(at, text.data(), text.size());
     return {at, text.size()};
   }
+  // `write` fills the `size` bytes at the address that it is given.
+  template <class Write>
+  std::string_view make(std::size_t size, Write write) {
+    auto* at = static_cast<char*>(allocate(size, 1));
+    write(at);
+    return {at, size};
+  }
   template <class T>
   std::span<T> copy(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

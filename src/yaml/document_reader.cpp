@@ -41,16 +41,22 @@ std::string shown(std::string_view key) {
 
 }  // namespace
 
-std::optional<Document> DocumentReader::read(const Slice& slice) {
-  bytes_ = slice.bytes;
-  first_line_ = slice.first_line;
-  line_count_ = std::max(1U, slice.line_count);
+void DocumentReader::begin(std::string_view bytes, std::uint32_t first_line,
+                           std::uint32_t line_count) {
+  bytes_ = bytes;
+  first_line_ = first_line;
+  line_count_ = std::max(1U, line_count);
   events_ = 0;
   faults_ = 0;
   has_document_ = false;
+  blocks_.clear();
+  next_block_ = 0;
   frames_.clear();
   pending_.clear();
+}
 
+std::optional<Document> DocumentReader::read(const Slice& slice) {
+  begin(slice.bytes, slice.first_line, slice.line_count);
   EventSource source(bytes_);
   while (true) {
     if (!source.next()) {
@@ -60,8 +66,47 @@ std::optional<Document> DocumentReader::read(const Slice& slice) {
     if (take_event(source.event()) == Step::stop || faults_ >= kMaxFaultsPerDocument) break;
   }
   if (faults_ > 0) return std::nullopt;
+  return end_document();
+}
+
+Document DocumentReader::end_document() {
   DATUM_ASSERT(frames_.empty() && pending_.size() == 1);
-  return Document{pending_.front().at(), pending_.front()};
+  const Document document{pending_.front().at(), pending_.front()};
+  pending_.clear();
+  has_document_ = false;
+  events_ = 1;  // the next one begins as after the start of a stream
+  return document;
+}
+
+bool DocumentReader::read_at_once(std::span<const Slice> slices, std::vector<Document>& documents) {
+  const auto* const start = slices.front().bytes.data();
+  const auto& last = slices.back();
+  const auto size = static_cast<std::size_t>(last.bytes.data() + last.bytes.size() - start);
+  const auto first_line = slices.front().first_line;
+  begin({start, size}, first_line, last.first_line + last.line_count - first_line);
+  auto shortened = take_out_blocks(bytes_);
+  blocks_ = std::move(shortened.blocks);
+
+  EventSource source(shortened.text);
+  std::size_t done = 0;
+  for (;;) {
+    if (!source.next()) return false;
+    const auto& event = source.event();
+    if (event.type == YAML_STREAM_END_EVENT) break;
+    if (event.type == YAML_DOCUMENT_START_EVENT) {
+      if (done == slices.size()) return false;
+      const auto from = slices[done].first_line - first_line;
+      const auto line = event.start_mark.line;
+      if (line < from || line - from >= slices[done].line_count) return false;
+    }
+    if (take_event(event) == Step::stop || faults_ > 0) return false;
+    if (event.type != YAML_DOCUMENT_END_EVENT) continue;
+    if (events_ == kMaxEvents) return false;  // alone, it would count the end of its stream too
+    documents.push_back(end_document());
+    ++done;
+  }
+  // A block that was no block of its own has changed some other text.
+  return done == slices.size() && next_block_ == blocks_.size();
 }
 
 DocumentReader::Step DocumentReader::take_event(const yaml_event_t& event) {
@@ -164,11 +209,24 @@ void DocumentReader::take_scalar(const yaml_event_t& event) {
   const auto& scalar = event.data.scalar;
   const auto at = position(event.start_mark);
   check_properties(scalar.anchor, scalar.tag, at);
-  const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-  const Node node(arena_.copy(text), style_of(scalar.style), at);
+  const Node node(text_of_scalar(event), style_of(scalar.style), at);
   if (is_at_key()) check_key(node, at);
   if (frames_.empty()) check_value(node, nullptr);
   pending_.push_back(node);
+}
+
+// Its own, or that of the block in whose place it stands.
+std::string_view DocumentReader::text_of_scalar(const yaml_event_t& event) {
+  const auto& scalar = event.data.scalar;
+  const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+  if (next_block_ == blocks_.size()) return arena_.copy(text);
+  const auto& block = blocks_[next_block_];
+  const bool stands_in = event.start_mark.line == block.line &&
+                         event.start_mark.column == block.column &&
+                         scalar.style == YAML_LITERAL_SCALAR_STYLE && text == kStandIn;
+  if (!stands_in) return arena_.copy(text);
+  ++next_block_;
+  return arena_.make(text_size(block), [&block](char* out) { write_text(block, out); });
 }
 
 void DocumentReader::take_alias(const yaml_event_t& event) {

@@ -5,6 +5,7 @@
 #include <yaml.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "arena.hpp"
 #include "datum/yaml/yaml.hpp"
 #include "explain.hpp"
+#include "literal_blocks.hpp"
 
 namespace datum::yaml {
 
@@ -30,6 +32,10 @@ class DocumentReader {
   // The document of `slice`, or nullopt and at least one diagnostic more. Bytes were scanned
   // before.
   [[nodiscard]] std::optional<Document> read(const Slice& slice);
+  // All documents of slices that follow one another and hold one each, in one walk of libyaml
+  // without their long blocks. False if anything about them is wrong or unusual: then `documents`
+  // and the diagnostics hold what is to be thrown away, and `read` tells each fault in full.
+  [[nodiscard]] bool read_at_once(std::span<const Slice> slices, std::vector<Document>& documents);
 
  private:
   struct Frame {
@@ -45,7 +51,11 @@ class DocumentReader {
   Step begin_document(const yaml_event_t& event);
   Step begin_collection(const yaml_event_t& event, Kind kind);
   void end_collection();
+  void begin(std::string_view bytes, std::uint32_t first_line, std::uint32_t line_count);
+  // A document of `slice` has ended.
+  [[nodiscard]] Document end_document();
   void take_scalar(const yaml_event_t& event);
+  [[nodiscard]] std::string_view text_of_scalar(const yaml_event_t& event);
   void take_alias(const yaml_event_t& event);
   void check_properties(const yaml_char_t* anchor, const yaml_char_t* tag, Position at);
 
@@ -73,6 +83,8 @@ class DocumentReader {
   std::uint32_t events_ = 0;
   std::size_t faults_ = 0;
   bool has_document_ = false;
+  std::vector<LiteralBlock> blocks_;  // that were taken out
+  std::size_t next_block_ = 0;
   std::vector<Frame> frames_;        // kept between documents for their memory
   std::vector<Node> pending_;        // children of the open frames, then the root
   std::vector<Entry> entries_;       // the mapping that is being closed

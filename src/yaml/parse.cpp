@@ -41,11 +41,35 @@ bool is_full(const std::vector<Diagnostic>& diagnostics) {
   return diagnostics.size() + kMaxFaultsPerDocument + 1 > kMaxDiagnostics;
 }
 
+// The slices that hold documents, if there is nothing else between the margins and nothing was
+// found wrong yet.
+std::span<const Slice> documents_alone(std::string_view file, std::span<const Slice> slices,
+                                       Options options) {
+  for (const auto& slice : slices)
+    if (find_early_fault(file, slice, options)) return {};
+  const auto is_margin = [](const Slice& slice) { return slice.content == SliceContent::margin; };
+  if (!slices.empty() && is_margin(slices.front())) slices = slices.subspan(1);
+  if (!slices.empty() && is_margin(slices.back())) slices = slices.first(slices.size() - 1);
+  const char* end = slices.empty() ? nullptr : slices.front().bytes.data();
+  for (const auto& slice : slices) {
+    if (slice.content != SliceContent::document || slice.bytes.data() != end) return {};
+    end += slice.bytes.size();
+  }
+  return slices;
+}
+
 }  // namespace
 
 Parsed parse_slices(std::string_view file, std::span<const Slice> slices, Options options) {
   Parsed parsed;
   DocumentReader reader(file, *parsed.arena, parsed.diagnostics, options);
+  // Where a null begins that no text stands for depends on what follows the document.
+  if (!options.one_by_one && !options.allow_nulls) {
+    const auto sound = documents_alone(file, slices, options);
+    if (!sound.empty() && reader.read_at_once(sound, parsed.documents)) return parsed;
+    parsed.documents.clear();
+    parsed.diagnostics.clear();
+  }
   for (std::size_t i = 0; i < slices.size(); ++i) {
     const auto& slice = slices[i];
     if (is_full(parsed.diagnostics)) {

@@ -37,6 +37,33 @@ void check_node(const Node& node, std::uint32_t depth, std::uint32_t lines) {
   }
 }
 
+bool is_same(const Node& a, const Node& b) {
+  if (a.kind() != b.kind() || a.style() != b.style() || a.at() != b.at() || a.text() != b.text() ||
+      a.items().size() != b.items().size() || a.entries().size() != b.entries().size())
+    return false;
+  for (std::size_t i = 0; i < a.items().size(); ++i)
+    if (!is_same(a.items()[i], b.items()[i])) return false;
+  for (std::size_t i = 0; i < a.entries().size(); ++i)
+    if (!is_same(a.entries()[i].key, b.entries()[i].key) ||
+        !is_same(a.entries()[i].value, b.entries()[i].value))
+      return false;
+  return true;
+}
+
+// The short way and the long one give the same, down to the places and the faults.
+void check_both_ways(std::string_view bytes) {
+  const auto quick = parse("x", bytes);
+  const auto slow = parse("x", bytes, {.one_by_one = true});
+  DATUM_ASSERT(quick.documents.size() == slow.documents.size());
+  for (std::size_t i = 0; i < quick.documents.size(); ++i) {
+    DATUM_ASSERT(quick.documents[i].at == slow.documents[i].at);
+    DATUM_ASSERT(is_same(quick.documents[i].root, slow.documents[i].root));
+  }
+  DATUM_ASSERT(quick.diagnostics.size() == slow.diagnostics.size());
+  for (std::size_t i = 0; i < quick.diagnostics.size(); ++i)
+    DATUM_ASSERT(to_string(quick.diagnostics[i]) == to_string(slow.diagnostics[i]));
+}
+
 void check_quoting(std::string_view bytes) {
   const auto back = parse("x", quoted(bytes));
   DATUM_ASSERT(back.documents.size() == 1);
@@ -71,6 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   DATUM_ASSERT(covered == size);
   check_options(bytes, lines, {});
   check_options(bytes, lines, {.allow_nulls = true, .allow_empty_file = true});
+  check_both_ways(bytes);
   const auto fault = find_syntax_fault(bytes);
   DATUM_ASSERT(!fault || !fault->message.empty());
   if (size <= 4096) check_quoting(bytes);

@@ -105,6 +105,9 @@ struct Options {
   bool allow_nulls = false;
   // A file without any document is refused unless this is set.
   bool allow_empty_file = false;
+  // Sound files are read in one walk; each document on its own only after a fault. With this, from
+  // the start: slower, with the same result, to compare with.
+  bool one_by_one = false;
 };
 
 class Arena;
