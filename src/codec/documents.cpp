@@ -3,24 +3,37 @@
 #include "datum/codec/documents.hpp"
 
 #include <array>
+#include <charconv>
 
 namespace datum::codec {
 
 static constexpr std::string_view kHead = "datum documents 1\n";
 
+// Every pass needs them: one buffer, appended to.
 Bytes encode_documents(const model::Manifest& manifest) {
-  std::string text;
+  constexpr std::size_t kUsualOrigin = 80;  // bytes
+  Bytes out;
+  out.reserve(kHead.size() + kUsualOrigin * manifest.resources.size());
+  const auto put = [&out](std::string_view piece) {
+    out.insert(out.end(), as_bytes(piece).begin(), as_bytes(piece).end());
+  };
+  const auto close = [&out] { out.push_back(std::byte{0}); };
+  put(kHead);
   for (const auto& resource : manifest.resources)
     for (const auto& origin : resource->origins) {
-      text += resource->reference.text();
-      text += '\0';
-      text += origin.file;
-      text += '\0';
-      text += std::to_string(origin.line);
-      text += '\0';
+      put(model::to_string(resource->reference.type));
+      put("[");
+      put(resource->reference.name);
+      put("]");
+      close();
+      put(origin.file);
+      close();
+      std::array<char, 10> digits{};  // of 32 bits
+      const auto end = std::to_chars(digits.begin(), digits.end(), origin.line).ptr;
+      put({digits.data(), static_cast<std::size_t>(end - digits.data())});
+      close();
     }
-  if (text.empty()) return {};
-  return to_bytes(std::string(kHead) + text);
+  return out.size() == kHead.size() ? Bytes{} : out;
 }
 
 Result<std::map<std::string, std::string>> decode_documents(ByteView bytes) {

@@ -185,7 +185,7 @@ Target derive_target(const Resource& resource) {
   const auto family = family_of(type.type);
   if (family == TargetFamily::unit) return {family, normalise_unit(name)};
   if (family == TargetFamily::sysctl) return {family, normalise_sysctl(name)};
-  return {family, std::string(name)};
+  return {family, name};
 }
 
 Bytes canonical_bytes(const Resource& resource) {

@@ -54,16 +54,31 @@ std::uint32_t mode_bits(std::string_view normalised) {
   return bits;
 }
 
-// No component that `corrected` would leave out.
-static bool is_normalised(std::string_view path) {
-  if (path == "/") return true;
-  for (std::size_t begin = 1; begin <= path.size();) {
-    const auto end = std::min(path.find('/', begin), path.size());
-    const auto part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return false;
-    begin = end + 1;
+// NAME_MAX of every file system that Linux boots from.
+static constexpr std::size_t kMaxComponent = 255;
+
+// What is wrong with the components of a path, found in one walk over its bytes.
+struct Faults {
+  bool has_long_name = false;
+  bool has_nul = false;
+  bool is_normalised = true;  // no component that `corrected` would leave out
+};
+
+static Faults find_faults(std::string_view path) {
+  Faults faults;
+  std::size_t begin = 1;
+  for (std::size_t at = 1; at <= path.size(); ++at) {
+    if (at < path.size() && path[at] != '/') {
+      faults.has_nul |= path[at] == '\0';
+      continue;
+    }
+    const auto part = path.substr(begin, at - begin);
+    faults.has_long_name |= part.size() > kMaxComponent;
+    faults.is_normalised &= !part.empty() && part != "." && part != "..";
+    begin = at + 1;
   }
-  return true;
+  faults.is_normalised |= path == "/";
+  return faults;
 }
 
 Status check_path(std::string_view path) {
@@ -73,15 +88,12 @@ Status check_path(std::string_view path) {
   if (path.size() >= kMaxPath)
     return fail(ErrorCode::limit_exceeded,
                 "a path has at most " + std::to_string(kMaxPath - 1) + " bytes");
-  // NAME_MAX of every file system that Linux boots from.
-  constexpr std::size_t kMaxComponent = 255;
-  for (const auto part : split_path(path))
-    if (part.size() > kMaxComponent)
-      return fail(ErrorCode::limit_exceeded,
-                  "one name of a path has at most " + std::to_string(kMaxComponent) + " bytes");
-  if (path.find('\0') != std::string_view::npos)
-    return fail(ErrorCode::invalid_argument, "a path holds no NUL");
-  if (is_normalised(path)) return {};
+  const auto faults = find_faults(path);
+  if (faults.has_long_name)
+    return fail(ErrorCode::limit_exceeded,
+                "one name of a path has at most " + std::to_string(kMaxComponent) + " bytes");
+  if (faults.has_nul) return fail(ErrorCode::invalid_argument, "a path holds no NUL");
+  if (faults.is_normalised) return {};
   return fail(ErrorCode::invalid_argument, "write it as " + corrected(path));
 }
 
