@@ -13,6 +13,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "memory.hpp"
 
 extern char** environ;
 
@@ -89,6 +90,7 @@ int dispatch(const datum::program::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  datum::program::prepare_heap();
   if (!hold_standard_streams()) return 1;
   drop_dangerous_variables();
   // Lists are long: a call for each 4 KiB of them is too many. A terminal keeps its lines.

@@ -8,6 +8,7 @@
 #include "datum/history/open.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/terminal.hpp"
+#include "memory.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
 #include "run_task.hpp"
@@ -149,30 +150,33 @@ Status check_fleet(Session& session, const Arguments& arguments,
 }
 
 Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
-  DATUM_ASSIGN(auto session, open_session(arguments));
+  DATUM_ASSIGN(auto opened, open_session(arguments));
+  auto& session = keep_until_exit(std::move(opened));
   if (instruments.watch_tree) session.watched_tree = instruments.watch_tree(*session.files);
   if (instruments.watch_store) session.watched_store = instruments.watch_store(*session.files);
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
   fill_in(arguments, configuration);
   session.strict_paths = configuration.strict_paths.value;
   DATUM_TRY(check_fleet(session, arguments, configuration));
-  DATUM_ASSIGN(const auto desired, load_desired(*session.files, session.root, arguments));
+  DATUM_ASSIGN(auto loaded, load_desired(*session.files, session.root, arguments));
+  const auto& desired = keep_until_exit(std::move(loaded));
   const bool dry = is_dry(arguments.verb);
   engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
                                program_version(), trusted_uid()};
   binding.crash_point = instruments.journal;
-  auto store =
+  auto found =
       dry ? open_forgetful_store(session, binding)
           : engine::open_store(*session.loop, session.store_files(), session.state_folder, binding);
-  if (!store) return fail(with_remedy(std::move(store).error(), session.state_folder));
-  if (store->key_was_lost)
+  if (!found) return fail(with_remedy(std::move(found).error(), session.state_folder));
+  auto& store = keep_until_exit(std::move(*found));
+  if (store.key_was_lost)
     std::fprintf(stderr,
                  "warning: %s had lost its key, and has a new one: what was recorded of sensitive "
                  "files cannot be compared, they look changed once\n",
                  session.state_folder.c_str());
-  auto machine = make_machine(session, desired.content, store->sensitive_key);
+  auto machine = make_machine(session, desired.content, store.sensitive_key);
   DATUM_ASSIGN(auto request,
-               make_request(session, arguments, configuration, desired, store->history->state()));
+               make_request(session, arguments, configuration, desired, store.history->state()));
   request.crash_point = instruments.wave;
   if (!arguments.plan_in.empty()) {
     DATUM_ASSIGN(auto saved, read_plan_file(arguments.plan_in));
@@ -181,29 +185,30 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
       return check_plan(saved, root, *manifest, observations, plan);
     };
   }
-  engine::Conductor conductor(*session.loop, *store, machine);
-  Result<engine::PassReport> report = fail(ErrorCode::internal, "no pass ran");
+  engine::Conductor conductor(*session.loop, store, machine);
+  Result<engine::PassReport> result = fail(ErrorCode::internal, "no pass ran");
   {
     DATUM_ASSIGN(const auto signals, watch_stop(session, conductor));
-    report = run_task(*session.loop,
+    result = run_task(*session.loop,
                       recover_and_run(conductor, std::move(request), instruments.recovered));
   }
   const auto acknowledged =
-      core::standing_acknowledgements(store->history->state(), session.loop->clock().wall_now());
-  if (store->history->healthy()) {
-    auto closed = dry ? close_store(session, *store) : end_store(session, *store, configuration);
-    if (!closed && report) report = fail(std::move(closed).error());
+      core::standing_acknowledgements(store.history->state(), session.loop->clock().wall_now());
+  if (store.history->healthy()) {
+    auto closed = dry ? close_store(session, store) : end_store(session, store, configuration);
+    if (!closed && result) result = fail(std::move(closed).error());
   }
-  if (!report) return fail(std::move(report).error());
+  if (!result) return fail(std::move(result).error());
+  const auto& report = keep_until_exit(std::move(*result));
   if (!arguments.plan_out.empty())
     DATUM_TRY(write_plan_file(arguments.plan_out, session.root_path, *desired.manifest,
-                              report->observations, *report->plan));
+                              report.observations, *report.plan));
   std::string differences;
   if (arguments.verb == Verb::diff && !arguments.json)
-    differences = content_differences(*machine, *desired.manifest, report->observations);
-  print_warnings(*report);
-  print_report(arguments, *report, acknowledged, desired.manifest->host, differences);
-  return core::exit_code(report->status.condition);
+    differences = content_differences(*machine, *desired.manifest, report.observations);
+  print_warnings(report);
+  print_report(arguments, report, acknowledged, desired.manifest->host, differences);
+  return core::exit_code(report.status.condition);
 }
 
 }  // namespace
