@@ -69,6 +69,13 @@ core::Observation Observer::observe(const model::Resource& resource) {
   return seen;
 }
 
+core::Observation Observer::observe_made(const model::Resource& resource) {
+  impl_->sight.expect_regular(resource.reference.type == model::ResourceType::file);
+  auto seen = observe(resource);
+  impl_->sight.expect_regular(false);
+  return seen;
+}
+
 namespace {
 
 // Digest in the form in which ownership remembers it: keyed if it was, or is, sensitive.

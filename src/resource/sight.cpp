@@ -73,6 +73,7 @@ Result<Sight::Hashed> Sight::hash(const os::Handle& file, std::uint64_t expected
 
 os::Access Sight::read_access(const model::Target& target, const os::Location& where) {
   if (!where.folder->untrusted.empty()) return os::Access::read;
+  if (expects_regular_) return os::Access::read_expected;
   const auto* left = declared_->find_owned(target, owned_hint_);
   return left != nullptr && left->found == core::Found::file ? os::Access::read_expected
                                                              : os::Access::read;

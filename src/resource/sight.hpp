@@ -60,6 +60,8 @@ class Sight {
   // How a File that is looked at may be opened: without a look beforehand where Datum left a
   // regular file and nobody but root can have put something else.
   [[nodiscard]] os::Access read_access(const model::Target& target, const os::Location& where);
+  // The same for the next File that is looked at, which this process itself has just put there.
+  void expect_regular(bool expected) { expects_regular_ = expected; }
 
   // The digest under which sensitive content may be recorded.
   [[nodiscard]] Digest keyed(const Digest& plain) const;
@@ -83,6 +85,7 @@ class Sight {
   UnitBook units_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t owned_hint_ = 0;  // see read_access
+  bool expects_regular_ = false;
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> own_folders_;
 };
 

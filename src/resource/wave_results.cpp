@@ -11,9 +11,9 @@ Digest digest_failure(const Error& error) {
   return crypto::sha256(as_bytes(text.append(error.message())));
 }
 
-const core::Observation& WaveRun::observe(const model::Resource& resource) {
+const core::Observation& WaveRun::observe(const model::Resource& resource, bool made) {
   const auto [at, fresh] = observed_.try_emplace(resource.reference);
-  if (fresh) at->second = observer_->observe(resource);
+  if (fresh) at->second = made ? observer_->observe_made(resource) : observer_->observe(resource);
   return at->second;
 }
 
@@ -56,7 +56,8 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
     result.after = gone(action);
     return;
   }
-  result.after = observe(*resource);
+  const bool made = work.live && !work.removes();
+  result.after = observe(*resource, made);
   // What cannot be seen is not claimed, and what was left there is not known.
   if (result.after.found == core::Found::unseen) {
     work.error = Error(ErrorCode::io_error,

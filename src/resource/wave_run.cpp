@@ -91,7 +91,9 @@ Status WaveRun::locate(Work& work) {
   if (!where) return fail(std::move(where).error().context("not touched"));
   DATUM_TRY(check_strict(sight_, *where->folder));
   work.where = std::move(*where);
-  DATUM_ASSIGN(work.before, sight_.find(work.where));
+  if (!work.creates()) {
+    DATUM_ASSIGN(work.before, sight_.find(work.where));
+  }
   if (sight_.is_own(work.where, work.before))
     return fail(ErrorCode::refused, "it belongs to Datum itself; not touched");
   if (work.before && work.before->immutable)
@@ -136,13 +138,23 @@ void WaveRun::commit_all() {
     if (work.going()) commit(work);
 }
 
-Status WaveRun::commit_checked(Work& work) {
+// Whether the target is not what was observed any more; the action is skipped then.
+Result<bool> WaveRun::has_changed(Work& work) {
   DATUM_ASSIGN(const auto now, sight_.find(work.where));
   auto change = find_change(work, now);
-  if (change) {
-    work.skipped = std::move(*change);
-    return {};
+  if (change) work.skipped = std::move(*change);
+  return !work.skipped.empty();
+}
+
+Status WaveRun::commit_checked(Work& work) {
+  if (work.creates()) {
+    auto created = provider_of(work).commit(bench_, work);
+    if (created || created.error().code() != ErrorCode::already_exists) return created;
+    DATUM_ASSIGN(const bool changed, has_changed(work));
+    return changed ? Status{} : created;
   }
+  DATUM_ASSIGN(const bool changed, has_changed(work));
+  if (changed) return {};
   if (!work.removes()) return provider_of(work).commit(bench_, work);
   return provider_of(work).remove(bench_, work);
 }

@@ -41,9 +41,10 @@ class WaveRun {
   void stage(Work& work);
   void commit(Work& work);
   [[nodiscard]] Status commit_checked(Work& work);
+  [[nodiscard]] Result<bool> has_changed(Work& work);
   void sync_group(std::vector<ToSync>& group);
   void sync_by_device(std::vector<ToSync> all);
-  [[nodiscard]] const core::Observation& observe(const model::Resource& resource);
+  [[nodiscard]] const core::Observation& observe(const model::Resource& resource, bool made);
   void describe_success(Work& work, core::ActionResult& result);
 
   std::shared_ptr<const Machine> machine_;

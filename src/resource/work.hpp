@@ -44,6 +44,8 @@ struct Work {
       if (change.field == field) return true;
     return false;
   }
+  // Nothing was there: that nothing has appeared since is not looked at, the rename refuses it.
+  [[nodiscard]] bool creates() const { return action->found == core::Found::absent && !removes(); }
   [[nodiscard]] bool removes() const {
     return action->kind == core::ActionKind::remove || action->kind == core::ActionKind::purge ||
            action->kind == core::ActionKind::leave;

@@ -107,6 +107,8 @@ class Observer {
   // Never fails: what cannot be looked at is `unknown` with its reason; a type without a provider
   // here is `skipped` with its reason.
   [[nodiscard]] core::Observation observe(const model::Resource& resource);
+  // The same for what this process has just made as declared.
+  [[nodiscard]] core::Observation observe_made(const model::Resource& resource);
   // A target that Datum owns and that left the declaration.
   [[nodiscard]] core::LeavingObservation observe_leaving(const model::Target& target,
                                                          const core::Owned& owned);
