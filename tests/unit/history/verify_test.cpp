@@ -89,8 +89,9 @@ TEST_CASE("history: verifying names the record that no index, or the wrong one, 
     if (seq == 5) encoded.keys.back().second = encode(event_of(2), 2, {}).keys.back().second;
   });
   CHECK(other.bad_seq == 5);
-  const auto strange = verified([](Seq seq, EncodedEvent& encoded) {
-    if (seq == 1) encoded.keys.emplace_back(index_names().front(), "stray");
+  const auto names = index_names();  // a key views the name of its index
+  const auto strange = verified([&names](Seq seq, EncodedEvent& encoded) {
+    if (seq == 1) encoded.keys.emplace_back(names.front(), "stray");
   });
   CHECK(strange.bad_seq == 1);
 }
