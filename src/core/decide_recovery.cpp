@@ -14,7 +14,11 @@ namespace {
 class Recovery {
  public:
   Recovery(const State& state, const RecordRecovery& command)
-      : state_(state), manifest_(command.manifest), reversal_(command.reversal), raiser_(state) {}
+      : state_(state),
+        manifest_(command.manifest),
+        reversal_(command.reversal),
+        plan_(command.plan),
+        raiser_(state) {}
 
   void record(const AnnouncedState& action, const RecoveredAction& seen) {
     const bool took_effect = seen.outcome == RecoveredOutcome::took_effect;
@@ -25,7 +29,10 @@ class Recovery {
       if (took_effect) append_ownership(action, seen);
       // What cannot be told may have changed what a unit reads, and may look converged to the next
       // pass: told once too often is harmless, lost is not.
-      if (seen.outcome != RecoveredOutcome::did_not) append_notifications(action);
+      if (seen.outcome != RecoveredOutcome::did_not) {
+        append_planned(action);
+        append_notifications(action);
+      }
     }
     ActionRecovered event;
     event.pass = state_.pass->id;
@@ -83,6 +90,21 @@ class Recovery {
                                          std::move(requirements), seen.left});
   }
 
+  // By the plan alone, which knows a service's document and not its unit, nor which of the causes
+  // asked for the restart: a restart serves a reload too.
+  void append_planned(const AnnouncedState& action) {
+    if (plan_ == nullptr || action.kind == ActionKind::leave ||
+        action.ordinal >= plan_->actions.size())
+      return;
+    const auto& cause = plan_->actions[action.ordinal].reference;
+    for (const auto& planned : plan_->notifications) {
+      if (!std::binary_search(planned.by.begin(), planned.by.end(), cause)) continue;
+      for (const auto& [target, known] : state_.resources)
+        if (target.family == model::TargetFamily::unit && known.reference == planned.service)
+          raiser_.raise(target, planned.service, planned.restart, cause, events_);
+    }
+  }
+
   void append_notifications(const AnnouncedState& action) {
     if (action.kind == ActionKind::leave) return;
     const auto* cause = find_resource(action);
@@ -115,6 +137,7 @@ class Recovery {
   const State& state_;
   const model::Manifest* manifest_;
   const Reversal* reversal_;
+  const Plan* plan_;
   Raiser raiser_;
   Events events_;
 };

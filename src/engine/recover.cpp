@@ -1,8 +1,11 @@
 // After a death in mid-pass: look first and change nothing; record what was seen and close the
 // pass; only when that is durable, and only in enforce, remove what lies about. The next pass plans
 // afresh; what took effect is converged there and is not repeated.
+#include <optional>
+
 #include "co_try.hpp"
 #include "datum/engine/pass.hpp"
+#include "datum/history/plan.hpp"
 #include "running.hpp"
 #include "unit_steps.hpp"
 
@@ -86,6 +89,21 @@ loop::Task<Status> Conductor::end_running_tools(Running& running) {
   co_return Status{};
 }
 
+// The dead pass's plan, where it can be read: it is the last one recorded, since only what a plan
+// names is announced.
+loop::Task<std::optional<core::Plan>> Conductor::read_dead_plan() {
+  const auto& state = store_.history->state();
+  if (store_.blobs == nullptr || state.pass->open.empty() || state.last_plan.empty())
+    co_return std::nullopt;
+  std::function<std::optional<core::Plan>()> work = [blobs = store_.blobs.get(),
+                                                     digest = state.last_plan] {
+    auto plan = history::read_plan(*blobs, digest);
+    return plan ? std::optional<core::Plan>(std::move(*plan)) : std::nullopt;
+  };
+  auto reading = loop::run_on<std::optional<core::Plan>>(loop_.pool(), std::move(work));
+  co_return co_await reading;
+}
+
 // Looks at what the dead pass had begun, tells what came of it, and ends it.
 loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest) {
   auto& history = *store_.history;
@@ -120,8 +138,15 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
   record.actions = co_await looking;
-  // Another declaration than the dead one still says who is to be told of what may have changed.
+  // Another declaration than the dead one still says who is to be told of what may have changed; of
+  // what it does not name any more, the dead plan does.
   record.manifest = known ? dead_manifest.get() : manifest.get();
+  std::optional<core::Plan> plan;
+  if (!known) {
+    auto reading = read_dead_plan();
+    plan = co_await reading;
+  }
+  if (plan) record.plan = &*plan;
   if (known && undoing) record.reversal = &undoing->reversal;
   DATUM_CO_TRY(execute(running, record));
   const core::InterruptPass interrupt{

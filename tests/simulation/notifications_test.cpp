@@ -32,6 +32,7 @@ struct Wanted {
   bool declared = true;
   bool observe_only = false;
   std::string state = "running";
+  bool told = true;  // of its files
 };
 
 // Two files, and the unit that reads them.
@@ -43,7 +44,7 @@ model::ManifestPtr declare_app(const Wanted& wanted) {
   service->reference = {model::ResourceType::service, "app"};
   service->fields = {{model::Field::state, wanted.state}, {model::Field::enabled, true}};
   auto& causes = wanted.restart ? service->restart_on : service->reload_on;
-  causes = {{model::ResourceType::file, "a"}, {model::ResourceType::file, "b"}};
+  if (wanted.told) causes = {{model::ResourceType::file, "a"}, {model::ResourceType::file, "b"}};
   service->observe_only = wanted.observe_only;
   model::finish_resource(*service);
   if (wanted.declared) manifest->resources.push_back(service);
@@ -347,6 +348,23 @@ TEST_CASE("notification: a declaration that is replaced over a dead pass loses n
   CHECK(node.read.size() == 1);
   CHECK(node.read.back() == "22");
   CHECK(node.converged());
+}
+
+TEST_CASE("notification: a declaration that names no file any more tells what a dead pass owed") {
+  for (const bool restart : {false, true}) {
+    Node node;
+    Wanted first;
+    first.text = "2";
+    first.restart = restart;
+    node.die(declare_app(first), "renamed", 2);
+    Wanted other = first;
+    other.told = false;
+    REQUIRE(node.live(declare_app(other)));
+    CHECK(node.read == std::vector<std::string>{"22"});
+    REQUIRE(node.live(declare_app(other)));
+    CHECK(node.read.size() == 1);
+    CHECK(node.converged());
+  }
 }
 
 TEST_CASE("service: a start whose end is not seen blocks what follows until its job has ended") {

@@ -297,14 +297,7 @@ TEST_CASE("results: a failed action tells nobody") {
 
 TEST_CASE("results: a failed action that changed its target all the same tells whom it concerns") {
   World world;
-  auto unit = service("web");
-  unit.reload_on = {ref("File[a]")};
-  world.machine.put(model::Target{model::TargetFamily::unit, "web.service"}, Found::present,
-                    "running");
-  const auto manifest = manifest_of({unit, file("a", "/a")});
-  world.start(manifest, {});
-  const auto plan = world.observe_and_plan(manifest, {});
-  world.announce(*plan, {0});
+  const auto [manifest, plan] = announce_told_file(world);
   ActionResult result;
   result.error = Error(ErrorCode::io_error, "not durable");
   result.changed = true;

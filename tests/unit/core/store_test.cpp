@@ -235,17 +235,26 @@ TEST_CASE(
     "recovery: what cannot be told is told to whom it may concern, what did not happen is not") {
   for (const auto outcome : {RecoveredOutcome::untellable, RecoveredOutcome::did_not}) {
     World world;
-    auto unit = service("web");
-    unit.reload_on = {ref("File[a]")};
-    world.machine.put(model::Target{model::TargetFamily::unit, "web.service"}, Found::present,
-                      "running");
-    const auto manifest = manifest_of({unit, file("a", "/a")});
-    world.start(manifest, {});
-    const auto plan = world.observe_and_plan(manifest, {});
-    world.announce(*plan, {0});
+    const auto [manifest, plan] = announce_told_file(world);
     const auto events = world.run(RecordRecovery{{{0, outcome, {}, false}}, manifest.get()});
     CHECK(all_of_kind<NotificationRaised>(events).size() ==
           (outcome == RecoveredOutcome::untellable ? 1 : 0));
+  }
+}
+
+TEST_CASE("recovery: without the manifest of the dead pass its plan says who is to be told") {
+  for (const auto outcome :
+       {RecoveredOutcome::took_effect, RecoveredOutcome::untellable, RecoveredOutcome::did_not}) {
+    World world;
+    const auto told = announce_told_file(world);
+    RecordRecovery recovery{{{0, outcome, {}, false}}};
+    recovery.plan = told.plan.get();
+    const auto raised = all_of_kind<NotificationRaised>(world.run(recovery));
+    REQUIRE(raised.size() == (outcome == RecoveredOutcome::did_not ? 0 : 1));
+    if (raised.empty()) continue;
+    CHECK(raised.front().unit == model::Target{model::TargetFamily::unit, "web.service"});
+    CHECK(raised.front().by == ref("File[a]"));
+    CHECK_FALSE(raised.front().restart);
   }
 }
 

@@ -279,4 +279,16 @@ const Action* find_action(const Plan& plan, const model::Target& target) {
   return nullptr;
 }
 
+ToldFile announce_told_file(World& world) {
+  auto unit = service("web");
+  unit.reload_on = {ref("File[a]")};
+  world.machine.put(model::Target{model::TargetFamily::unit, "web.service"}, Found::present,
+                    "running");
+  auto manifest = manifest_of({unit, file("a", "/a")});
+  world.start(manifest, {});
+  auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  return {std::move(manifest), std::move(plan)};
+}
+
 }  // namespace datum::core::test

@@ -132,6 +132,13 @@ class World {
                 const std::vector<std::uint32_t>& wave, const PassOptions& options);
 };
 
+// A pass under way: File[a] at /a is announced and has no end, Service[web] runs and reloads on it.
+struct ToldFile {
+  model::ManifestPtr manifest;
+  std::shared_ptr<const Plan> plan;
+};
+[[nodiscard]] ToldFile announce_told_file(World& world);
+
 // Bytes of everything that belongs to a plan's digest, for comparison and failure messages.
 [[nodiscard]] std::string text_of(const Plan& plan);
 [[nodiscard]] const Action* find_action(const Plan& plan, const model::Target& target);

@@ -186,6 +186,8 @@ struct RecordRecovery {
   std::vector<RecoveredAction> actions;
   const model::Manifest* manifest = nullptr;  // of that pass or a later one: for its notifications
   const Reversal* reversal = nullptr;         // of a reverting pass, where known
+  // Of that pass, where its manifest is not at hand: whom it would have told of what it changed.
+  const Plan* plan = nullptr;
 };
 
 // Files of dead actions that an earlier recovery left, and that are gone now, durably.

@@ -112,6 +112,7 @@ class Conductor {
   void report_pending(Running& running) const;
   [[nodiscard]] loop::Task<Status> clean_leftovers(Running& running);
   [[nodiscard]] Status lift_quarantine(Running& running);
+  [[nodiscard]] loop::Task<std::optional<core::Plan>> read_dead_plan();
   [[nodiscard]] loop::Task<Status> end_dead_pass(Running& running,
                                                  const model::ManifestPtr& manifest);
   [[nodiscard]] loop::Task<Status> look_again(Running& running);
