@@ -9,6 +9,7 @@
 #include "datum/yaml/scalar.hpp"
 #include "print.hpp"
 #include "session.hpp"
+#include "store_end.hpp"
 #include "story_source.hpp"
 
 namespace datum::program {
@@ -58,23 +59,6 @@ Result<core::Command> make_command(const Arguments& arguments, const model::Targ
       core::Acknowledge{target, current_actor(arguments), arguments.reason, until});
 }
 
-// Appends it, in a session of the store's own root and host, and waits until that is durable.
-Result<core::State> record(const Arguments& arguments, const core::State& known,
-                           const core::Command& command) {
-  Arguments rooted = arguments;
-  rooted.root = known.root;
-  DATUM_ASSIGN(auto session, open_session(rooted));
-  DATUM_ASSIGN(const auto folder, story_path(arguments));
-  const engine::StoreBinding binding{known.root, known.host, known.source, program_version(),
-                                     trusted_uid()};
-  DATUM_ASSIGN(auto store, engine::open_store(*session.loop, *session.files, folder, binding));
-  auto executed = store.history->execute(command);
-  auto state = store.history->state();
-  DATUM_TRY(close_store(session, store));
-  if (!executed) return fail(std::move(executed).error());
-  return state;
-}
-
 std::string told(const core::State& state, const model::Target& target, bool lift) {
   const auto name = text::escape(target.text());
   if (lift) return name + ": no longer acknowledged\n";
@@ -95,7 +79,7 @@ Result<int> run(const Arguments& arguments) {
   DATUM_ASSIGN(const auto target, find_target(known, arguments.target));
   const auto now = wall_now();
   DATUM_ASSIGN(const auto command, make_command(arguments, target, now));
-  DATUM_ASSIGN(const auto state, record(arguments, known, command));
+  DATUM_ASSIGN(const auto state, record_in_store(arguments, known, command));
   print(arguments.json ? inspect::acknowledgement_json(state, target)
                        : told(state, target, arguments.lift));
   return 0;

@@ -49,30 +49,18 @@ Result<engine::Store> open_forgetful_store(Session& session, const engine::Store
   return store;
 }
 
-std::optional<core::Mode> mode_argument(const Arguments& arguments) {
-  if (arguments.verb != Verb::reconcile) return core::Mode::observe;
-  if (!arguments.mode) return std::nullopt;
-  return *arguments.mode == "enforce" ? core::Mode::enforce : core::Mode::observe;
-}
-
 Result<engine::PassRequest> make_request(Session& session, const Arguments& arguments,
                                          const config::Configuration& config,
                                          const Desired& desired, const core::State& state) {
-  engine::PassRequest request;
-  request.limit_ns = config.pass_limit_ns.value;
+  const auto mode =
+      arguments.verb == Verb::reconcile ? mode_argument(arguments) : core::Mode::observe;
+  auto request = begin_request(session, arguments, config, mode);
   request.manifest = desired.manifest;
   request.content = desired.content;
-  request.actor = current_actor(arguments);
   request.provenance = desired.provenance;
   request.declaration.node = desired.manifest->host;
-  request.version = program_version();
   request.retry = arguments.retry;
   request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
-  request.read_terms = mode_terms(session, mode_argument(arguments));
-  request.observe_globs = config.observe.value;
-  request.protect_globs = config.protect.value;
-  request.limits.max = config.removals_max.value;
-  request.limits.allowed = arguments.allow_removals;
   return request;
 }
 

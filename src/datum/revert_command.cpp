@@ -17,11 +17,6 @@ namespace datum::program {
 
 namespace {
 
-std::optional<core::Mode> mode_argument(const Arguments& arguments) {
-  if (!arguments.mode) return std::nullopt;
-  return *arguments.mode == "enforce" ? core::Mode::enforce : core::Mode::observe;
-}
-
 // What stays as it is, and why, before anything is done.
 Status tell_not_undone(const core::Plan& plan) {
   for (const auto& action : plan.actions)
@@ -35,17 +30,9 @@ Status tell_not_undone(const core::Plan& plan) {
 
 engine::PassRequest make_request(Session& session, const Arguments& arguments,
                                  const config::Configuration& config, const core::State& state) {
-  engine::PassRequest request;
-  request.limit_ns = config.pass_limit_ns.value;
-  request.actor = current_actor(arguments);
+  auto request = begin_request(session, arguments, config, mode_argument(arguments));
   request.provenance.source = "pass " + std::to_string(arguments.pass);
   request.declaration.node = state.host;
-  request.version = program_version();
-  request.read_terms = mode_terms(session, mode_argument(arguments));
-  request.observe_globs = config.observe.value;
-  request.protect_globs = config.protect.value;
-  request.limits.max = config.removals_max.value;
-  request.limits.allowed = arguments.allow_removals;
   return request;
 }
 
@@ -138,23 +125,6 @@ Result<int> run_revert(const Arguments& arguments) {
   return exit_of(reverted->report);
 }
 
-// Appends it, in a session of the store's own root and host, and waits until that is durable.
-Result<core::State> record(const Arguments& arguments, const core::State& known,
-                           const core::KeepTarget& command) {
-  Arguments rooted = arguments;
-  rooted.root = known.root;
-  DATUM_ASSIGN(auto session, open_session(rooted));
-  DATUM_ASSIGN(const auto folder, story_path(arguments));
-  const engine::StoreBinding binding{known.root, known.host, known.source, program_version(),
-                                     trusted_uid()};
-  DATUM_ASSIGN(auto store, engine::open_store(*session.loop, *session.files, folder, binding));
-  auto executed = store.history->execute(command);
-  auto state = store.history->state();
-  DATUM_TRY(close_store(session, store));
-  if (!executed) return fail(std::move(executed).error());
-  return state;
-}
-
 Result<int> run_keep(const Arguments& arguments) {
   core::State known;
   {
@@ -176,7 +146,7 @@ Result<int> run_keep(const Arguments& arguments) {
     command.until_generation = until.until_generation;
     command.manifest = until.manifest;
   }
-  DATUM_ASSIGN(const auto state, record(arguments, known, command));
+  DATUM_ASSIGN(const auto state, record_in_store(arguments, known, command));
   print(arguments.json ? inspect::kept_json(state, target) : inspect::kept_text(state, target));
   return 0;
 }

@@ -173,6 +173,26 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   return {machine.get(), [machine, content](resource::Machine*) {}};
 }
 
+std::optional<core::Mode> mode_argument(const Arguments& arguments) {
+  if (!arguments.mode) return std::nullopt;
+  return *arguments.mode == "enforce" ? core::Mode::enforce : core::Mode::observe;
+}
+
+engine::PassRequest begin_request(Session& session, const Arguments& arguments,
+                                  const config::Configuration& configuration,
+                                  std::optional<core::Mode> mode) {
+  engine::PassRequest request;
+  request.limit_ns = configuration.pass_limit_ns.value;
+  request.actor = current_actor(arguments);
+  request.version = program_version();
+  request.read_terms = mode_terms(session, mode);
+  request.observe_globs = configuration.observe.value;
+  request.protect_globs = configuration.protect.value;
+  request.limits.max = configuration.removals_max.value;
+  request.limits.allowed = arguments.allow_removals;
+  return request;
+}
+
 Status close_store(Session& session, engine::Store& store) {
   Status result = fail(ErrorCode::internal, "the journal was not closed");
   DATUM_TRY(store.history->execute(core::CloseStore{"the command ended"}));

@@ -56,6 +56,13 @@ void fill_in(Arguments& arguments, const config::Configuration& configuration);
 [[nodiscard]] std::function<core::ModeTerms()> mode_terms(Session& session,
                                                           std::optional<core::Mode> argument);
 
+// `--mode`; nothing where it was not given.
+[[nodiscard]] std::optional<core::Mode> mode_argument(const Arguments& arguments);
+// What every pass of a command has, whatever it declares: actor, version, limits and the mode.
+[[nodiscard]] engine::PassRequest begin_request(Session& session, const Arguments& arguments,
+                                                const config::Configuration& configuration,
+                                                std::optional<core::Mode> mode);
+
 // The last record, and everything durable; then the journal is closed.
 [[nodiscard]] Status close_store(Session& session, engine::Store& store);
 

@@ -5,6 +5,7 @@
 #include "datum/history/open.hpp"
 #include "datum/text/terminal.hpp"
 #include "run_task.hpp"
+#include "story_source.hpp"
 
 namespace datum::program {
 namespace {
@@ -42,6 +43,22 @@ Status end_store(Session& session, engine::Store& store,
   DATUM_TRY(close_store(session, store));
   if (pays) compact(store.folder);
   return {};
+}
+
+Result<core::State> record_in_store(const Arguments& arguments, const core::State& known,
+                                    const core::Command& command) {
+  Arguments rooted = arguments;
+  rooted.root = known.root;
+  DATUM_ASSIGN(auto session, open_session(rooted));
+  DATUM_ASSIGN(const auto folder, story_path(arguments));
+  const engine::StoreBinding binding{known.root, known.host, known.source, program_version(),
+                                     trusted_uid()};
+  DATUM_ASSIGN(auto store, engine::open_store(*session.loop, *session.files, folder, binding));
+  auto executed = store.history->execute(command);
+  auto state = store.history->state();
+  DATUM_TRY(close_store(session, store));
+  if (!executed) return fail(std::move(executed).error());
+  return state;
 }
 
 Error with_remedy(Error error, const std::string& folder) {

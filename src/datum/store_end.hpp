@@ -13,6 +13,12 @@ namespace datum::program {
 [[nodiscard]] Status end_store(Session& session, engine::Store& store,
                                const config::Configuration& configuration);
 
+// One command into the store that `known` was read from, in a session of that store's own root and
+// host, durable on return; the state after it. No pass runs.
+[[nodiscard]] Result<core::State> record_in_store(const Arguments& arguments,
+                                                  const core::State& known,
+                                                  const core::Command& command);
+
 [[nodiscard]] history::ArchiveLimits archive_limits(const config::Configuration& configuration);
 
 // The error of opening the store in `folder`, with what to do about it where there is something.
