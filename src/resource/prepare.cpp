@@ -93,20 +93,6 @@ Status prove_space(Sight& sight, const core::Plan& plan, std::span<const std::ui
 
 namespace {
 
-class BytesSource final : public ByteSource {
- public:
-  explicit BytesSource(ByteView bytes) : left_(bytes) {}
-  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
-    const auto count = std::min(out.size(), left_.size());
-    std::copy_n(left_.begin(), count, out.begin());
-    left_ = left_.subspan(count);
-    return count;
-  }
-
- private:
-  ByteView left_;
-};
-
 class Keeper {
  public:
   Keeper(Sight& sight, blobs::BlobStore& store, std::uint64_t used, const MeasureKept& measure)

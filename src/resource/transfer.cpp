@@ -13,20 +13,6 @@ namespace {
 // A shorter run of zeros is written: a hole costs an extent and a seek.
 constexpr std::size_t kHoleSize = 64 * 1024;
 
-class TextSource final : public ByteSource {
- public:
-  explicit TextSource(std::string_view text) : left_(as_bytes(text)) {}
-  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
-    const auto count = std::min(out.size(), left_.size());
-    std::copy_n(left_.begin(), count, out.begin());
-    left_ = left_.subspan(count);
-    return count;
-  }
-
- private:
-  ByteView left_;  // of the manifest, which outlives the wave
-};
-
 bool is_zero(ByteView bytes) {
   return bytes[0] == std::byte{0} &&
          std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -150,7 +136,7 @@ Status copy_file(Sight& sight, const os::Handle& from, const os::FileStat& stat,
 Result<std::unique_ptr<ByteSource>> open_content(const Machine& machine,
                                                  const model::Content& content) {
   if (content.has_bytes)
-    return std::unique_ptr<ByteSource>(std::make_unique<TextSource>(content.bytes));
+    return std::unique_ptr<ByteSource>(std::make_unique<BytesSource>(as_bytes(content.bytes)));
   auto opened = machine.content->open(content.digest);
   if (!opened) return fail(std::move(opened).error().context("content"));
   return opened;

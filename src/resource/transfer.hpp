@@ -2,6 +2,8 @@
 // to file. Long runs of zeros become holes in a new file.
 #pragma once
 
+#include <algorithm>
+
 #include "datum/base/content.hpp"
 #include "work.hpp"
 
@@ -23,6 +25,21 @@ enum class Into : bool { empty_file, old_content };
 // The declared content of a File: from the manifest itself or from the machine's source.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_content(const Machine& machine,
                                                                const model::Content& content);
+
+// Streams bytes that outlive it, as a manifest's do a wave.
+class BytesSource final : public ByteSource {
+ public:
+  explicit BytesSource(ByteView bytes) : left_(bytes) {}
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override {
+    const auto count = std::min(out.size(), left_.size());
+    std::copy_n(left_.begin(), count, out.begin());
+    left_ = left_.subspan(count);
+    return count;
+  }
+
+ private:
+  ByteView left_;
+};
 
 // Streams an open file.
 class FileSource final : public ByteSource {

@@ -11,6 +11,7 @@
 #include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
 #include "driven_host.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/sim_loop.hpp"
 
 using namespace datum;
@@ -42,18 +43,8 @@ struct Oracle {
   std::vector<Moment> moments;
 };
 
-class Folder {
- public:
-  Folder() {
-    const char* base = ::getenv("TMPDIR");
-    path = std::string(base != nullptr ? base : "/tmp") + "/datum-year-XXXXXX";
-    REQUIRE(::mkdtemp(path.data()) != nullptr);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string path;
+struct Folder : support::ScratchFolder {
+  Folder() : ScratchFolder("year") {}
 };
 
 void archive_due(support::SimLoop& loop, history::History& history, const std::string& folder,

@@ -14,6 +14,7 @@
 
 #include "datum/journal/log.hpp"
 #include "power_disk.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace datum;
 using namespace datum::journal;
@@ -21,18 +22,8 @@ using namespace datum::journal::test;
 
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    const char* base = ::getenv("TMPDIR");
-    path = std::string(base != nullptr ? base : "/tmp") + "/datum-crash-XXXXXX";
-    REQUIRE(::mkdtemp(path.data()) != nullptr);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string path;
+struct Folder : support::ScratchFolder {
+  Folder() : ScratchFolder("crash") {}
 };
 
 OpenOptions options_for(OpenMode mode) {

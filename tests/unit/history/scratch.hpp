@@ -10,24 +10,13 @@
 #include "datum/history/history.hpp"
 #include "datum/history/open.hpp"
 #include "simulation/driven_host.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/sim_loop.hpp"
 
 namespace datum::history::test {
 
-class Scratch {
- public:
-  Scratch() {
-    const char* base = ::getenv("TMPDIR");
-    path = std::string(base != nullptr ? base : "/tmp") + "/datum-history-XXXXXX";
-    REQUIRE(::mkdtemp(path.data()) != nullptr);
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string path;
+struct Scratch : support::ScratchFolder {
+  Scratch() : ScratchFolder("history") {}
 };
 
 // One life of a process over the store in a folder.

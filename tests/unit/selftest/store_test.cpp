@@ -10,25 +10,14 @@
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/selftest/oracle.hpp"
 #include "simulation/driven_host.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/sim_loop.hpp"
 
 namespace datum::selftest {
 namespace {
 
-class Scratch {
- public:
-  Scratch() {
-    const char* base = ::getenv("TMPDIR");
-    path = std::string(base != nullptr ? base : "/tmp") + "/datum-selftest-test-XXXXXX";
-    REQUIRE(::mkdtemp(path.data()) != nullptr);
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string path;
+struct Scratch : support::ScratchFolder {
+  Scratch() : ScratchFolder("selftest-test") {}
 };
 
 void write(const std::string& path, const std::string& text) {
