@@ -7,6 +7,7 @@
 
 #include "datum/history/history.hpp"
 #include "datum/os/files.hpp"
+#include "datum/os/units.hpp"
 #include "datum/resource/wave.hpp"
 
 namespace datum::program {
@@ -16,6 +17,8 @@ struct Instruments {
   std::function<std::unique_ptr<os::Files>(os::Files&)> watch_tree, watch_store;
   journal::CrashPoint journal;
   resource::CrashPoint wave;
+  // Asked in the place of the machine's own service manager, as if it were the tree's; or none.
+  std::shared_ptr<os::Units> units;
   std::function<void()> recovered;  // a pass that was cut off is closed, durably
 };
 

@@ -163,6 +163,10 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
                  "files cannot be compared, they look changed once\n",
                  session.state_folder.c_str());
   auto machine = make_machine(session, desired.content, store.sensitive_key);
+  if (instruments.units) {
+    machine->units = instruments.units.get();
+    machine->root_path = "/";
+  }
   DATUM_ASSIGN(auto request,
                make_request(session, arguments, configuration, desired, store.history->state()));
   request.crash_point = instruments.wave;

@@ -15,6 +15,7 @@
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/selftest/crash_points.hpp"
 #include "datum/selftest/crash_recovery.hpp"
+#include "datum/selftest/kept_unit.hpp"
 #include "datum/selftest/scenario.hpp"
 #include "datum/selftest/watched_files.hpp"
 #include "datum/uv/uv_loop.hpp"
@@ -89,9 +90,12 @@ int run_watched(const std::string& folder, const selftest::CutOrder& order) {
       tell("durable " + std::to_string(head.seq) + " " + head.hash.hex());
     points.reach("journal: " + std::string(point));
   };
-  instruments.wave = [&](const char* point, std::uint32_t) {
-    points.reach("wave: " + std::string(point));
+  instruments.wave = [&](std::string_view point, std::uint32_t) {
+    points.reach(point == "deliver"     ? "unit: before delivery"
+                 : point == "delivered" ? "unit: after delivery"
+                                        : "wave: " + std::string(point));
   };
+  instruments.units = selftest::make_kept_unit(folder + "/" + std::string(selftest::kUnitStory));
   instruments.recovered = [&] {
     is_recovering = false;
     tell("recovered " + std::to_string(clock_loop->clock().boot_now().ns - began.ns));

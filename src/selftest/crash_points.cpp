@@ -19,6 +19,8 @@ constexpr std::string_view kTreeSteps[] = {"sync of a file", "sync of a folder",
 constexpr std::string_view kRecoverySteps[] = {"sync of a file", "sync of a folder",
                                                "sync of the file system", "removal"};
 
+constexpr std::string_view kUnitSteps[] = {"delivery"};
+
 template <std::size_t N>
 void add(std::vector<std::string>& points, std::string_view who,
          const std::string_view (&steps)[N]) {
@@ -56,6 +58,7 @@ std::vector<std::string> all_points() {
   add(points, "journal", kJournalSteps);
   add(points, "store", kStoreSteps);
   for (const auto step : kWaveSteps) points.push_back("wave: " + std::string(step));
+  add(points, "unit", kUnitSteps);
   add(points, "tree", kTreeSteps);
   add(points, "recovery", kRecoverySteps);
   return points;

@@ -66,6 +66,13 @@ void judge_claims(const Expected& expected, const Tree& seen, const Claims& clai
     violations.push_back(path + ": it was done, and was announced once more");
 }
 
+void judge_deliveries(const Expected& expected, const Claims& claims, Violations& violations) {
+  if (expected.reloads > claims.deliveries)
+    violations.push_back("the unit was told, and no announcement of that is durable");
+  if (claims.delivered > expected.reloads)
+    violations.push_back("the journal claims a delivery, and the unit was not told");
+}
+
 }  // namespace
 
 Violations judge_cut(const Expected& expected, const Tree& seen, const Claims& claims) {
@@ -84,6 +91,7 @@ Violations judge_cut(const Expected& expected, const Tree& seen, const Claims& c
                            describe(now));
   }
   judge_claims(expected, seen, claims, violations);
+  judge_deliveries(expected, claims, violations);
   judge_strangers(names, seen, false, violations);
   return violations;
 }
@@ -116,16 +124,17 @@ void judge_ownership(const Expected& expected, const Claims& claims, Violations&
       violations.push_back(path + ": it is owned, and not declared any more");
 }
 
+// Told once for what changed, and neither lost nor repeated where the unit can tell.
 void judge_notification(const Expected& expected, const Claims& claims, Violations& violations) {
-  if (!expected.is_heard) {
-    if (claims.heard > 0)
-      violations.push_back("a notification was raised for a unit that is shown as skipped");
-    return;
-  }
+  const auto told = std::to_string(expected.reloads);
   if (claims.heard == 0 && !expected.has_failure)
     violations.push_back("the notification of the pass was never raised");
-  if (claims.heard > 0 && claims.delivered == 0 && !claims.is_pending)
-    violations.push_back("the notification of the pass is neither pending nor delivered");
+  if (claims.heard > 0 && expected.reloads == 0)
+    violations.push_back("the notification of the pass was raised, and the unit was never told");
+  if (claims.is_pending)
+    violations.push_back("a notification is pending, and the unit was told " + told + " times");
+  if (expected.reloads > 1 + claims.doubtful)
+    violations.push_back("the unit was told " + told + " times of one change");
 }
 
 }  // namespace
@@ -140,6 +149,7 @@ Violations judge_end(const Expected& expected, const Tree& seen, const Claims& c
   for (const auto& [path, entry] : expected.after) declared.insert(path);
   judge_strangers(declared, seen, true, violations);
   judge_claims(expected, seen, claims, violations);
+  judge_deliveries(expected, claims, violations);
   judge_counts(expected, claims, violations);
   judge_ownership(expected, claims, violations);
   judge_notification(expected, claims, violations);

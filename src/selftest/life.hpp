@@ -61,6 +61,7 @@ class Life {
   Size size_;
   std::uint32_t version_ = 0;
   Expected expected_;
+  std::uint64_t reloads_before_ = 0;
   Seq from_ = 1;                            // first record of the round
   std::vector<Acknowledged> acknowledged_;  // of the whole life
   std::string secret_;                      // of this version: it is no old content yet

@@ -38,7 +38,11 @@ class Reading {
   }
   void operator()(const core::PassFinished&) { ++claims_.passes_finished; }
   void operator()(const core::NotificationRaised&) { ++claims_.heard; }
-  void operator()(const core::NotificationDelivered&) { ++claims_.delivered; }
+  void operator()(const core::DeliveryStarted&) { ++claims_.deliveries; }
+  void operator()(const core::NotificationDelivered& event) {
+    ++claims_.delivered;
+    if (event.repeated) ++claims_.doubtful;
+  }
   template <class Other>
   void operator()(const Other&) {}
 
@@ -81,7 +85,8 @@ Status read_all(journal::Log& log, Seq from, Claims& claims) {
         return journal::Visit::go_on;
       }));
   DATUM_ASSIGN(const auto state, history::fold(log, 0, true));
-  for (const auto& [target, owned] : state.owned) claims.owned.insert(path_of(target));
+  for (const auto& [target, owned] : state.owned)
+    if (const auto path = path_of(target); !path.empty()) claims.owned.insert(path);
   claims.is_pending = !state.pending.empty();
   claims.has_leftovers = !state.leftovers.empty();
   return {};

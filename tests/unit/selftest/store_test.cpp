@@ -8,6 +8,7 @@
 #include "datum/blobs/blob_store.hpp"
 #include "datum/history/open.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/selftest/kept_unit.hpp"
 #include "datum/selftest/oracle.hpp"
 #include "simulation/driven_host.hpp"
 #include "support/scratch_folder.hpp"
@@ -125,6 +126,33 @@ TEST_CASE("selftest: a secret is found in the journal, in a blob, in what was pr
   CHECK(look() == 1);
   CHECK(find_secrets_in("fine", mark).empty());
   CHECK(find_secrets_in("content: " + new_secret, mark).size() == 1);
+}
+
+TEST_CASE(
+    "selftest: the kept unit shows each reload, to whoever asks later, and does nothing else") {
+  const Scratch scratch;
+  const auto story = scratch.path + "/unit";
+  const std::string name(kUnit);
+  const std::string other = "sshd.service";
+  const auto changed = [&] {
+    const auto units = make_kept_unit(story);
+    const auto seen = units->query(std::span(&name, 1), os::kUnitCallNs);
+    REQUIRE(seen);
+    REQUIRE(seen->size() == 1);
+    CHECK(seen->front().active_state == "active");
+    return seen->front().state_changed_us;
+  };
+  const auto before = changed();
+  CHECK(count_reloads(story) == 0);
+  const auto units = make_kept_unit(story);
+  CHECK(units->run_job(name, os::UnitJob::reload, os::kUnitCallNs) == "done");
+  CHECK(count_reloads(story) == 1);
+  CHECK(changed() > before);
+  CHECK_FALSE(units->run_job(name, os::UnitJob::stop, os::kUnitCallNs));
+  CHECK_FALSE(units->run_job(other, os::UnitJob::reload, os::kUnitCallNs));
+  CHECK_FALSE(units->change_file(name, os::UnitFileChange::mask, os::kUnitCallNs));
+  CHECK(units->query(std::span(&other, 1), os::kUnitCallNs)->front().load_state == "not-found");
+  CHECK(count_reloads(story) == 1);
 }
 
 TEST_CASE("selftest: a blob that a record names and nobody has is missed") {

@@ -35,12 +35,14 @@ struct Claims {
   std::set<std::string> repeated;                 // announced again after its effect was claimed
   std::set<std::string> untellable;
   std::uint32_t passes_finished = 0;
-  std::uint32_t heard = 0;      // notifications raised for the unit
-  std::uint32_t delivered = 0;  // and delivered
-  bool is_pending = false;      // one is, at the head
-  bool has_leftovers = false;   // the journal still knows of temp files, at the head
-  std::set<std::string> owned;  // at the head
-  std::set<Digest> blobs;       // that the round's records name
+  std::uint32_t heard = 0;       // notifications raised for the unit
+  std::uint32_t deliveries = 0;  // of these, deliveries that were announced
+  std::uint32_t delivered = 0;   // and that were told
+  std::uint32_t doubtful = 0;    // of these, marked as perhaps repeated
+  bool is_pending = false;       // one is, at the head
+  bool has_leftovers = false;    // the journal still knows of temp files, at the head
+  std::set<std::string> owned;   // at the head
+  std::set<Digest> blobs;        // that the round's records name
   Seq head = 0;
 };
 
@@ -51,8 +53,8 @@ struct Expected {
   std::set<std::string> strays;  // lay there before, and go
   // A step of this round failed instead of ending the process: its action may stay without a claim.
   bool has_failure = false;
-  // A unit can be told here; otherwise the Service is shown as skipped, and nothing may be raised.
-  bool is_heard = false;
+  // How often the unit was reloaded in this round, by its own story.
+  std::uint64_t reloads = 0;
 };
 
 // Everything below `root`. An entry that is neither file, folder nor link is `unsupported`.
