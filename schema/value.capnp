@@ -107,6 +107,8 @@ enum Obstacle {
   immutable @6;
   unresolvedSecret @7;
   unmanagedContent @8;
+  overridden @9;
+  noSuchKey @10;
 }
 
 enum ActionKind {

@@ -94,6 +94,8 @@ bool is_known(core::Obstacle value) {
     case core::Obstacle::immutable:
     case core::Obstacle::unresolved_secret:
     case core::Obstacle::unmanaged_content:
+    case core::Obstacle::overridden:
+    case core::Obstacle::no_such_key:
       return true;
   }
   return false;

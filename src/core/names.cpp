@@ -42,9 +42,10 @@ std::string_view to_string(Found found) {
 }
 
 std::string_view to_string(Obstacle obstacle) {
-  static constexpr std::array<std::string_view, 9> kWords{
-      "none",      "mount point", "hard links",        "no content",        "not corrected",
-      "not empty", "immutable",   "unresolved secret", "unmanaged content",
+  static constexpr std::array<std::string_view, 11> kWords{
+      "none",        "mount point", "hard links",        "no content",        "not corrected",
+      "not empty",   "immutable",   "unresolved secret", "unmanaged content", "overridden",
+      "no such key",
   };
   return word(kWords, obstacle, 0);
 }

@@ -84,7 +84,8 @@ std::string first_contact_note(const Subject& subject, ActionKind kind) {
 
 // What a correction brings with it beside the declared change: other names, lost capabilities.
 std::string with_side_effects(std::string note, const Observation& observation, ActionKind kind) {
-  if (!builds(kind) || observation.obstacle != Obstacle::none) return note;
+  const bool tells = builds(kind) || observation.target.family == model::TargetFamily::sysctl;
+  if (!tells || observation.obstacle != Obstacle::none) return note;
   for (const auto* words : {&observation.obstacle_detail, &observation.warning}) {
     if (!note.empty() && !words->empty()) note.append("; ");
     note.append(*words);

@@ -48,6 +48,7 @@ Action leaving_action(const Planning& planning, const LeavingObservation& seen,
   action.privileged =
       seen.target.family == TargetFamily::user || seen.target.family == TargetFamily::group;
   action.note = "left the declaration";
+  if (!seen.note.empty()) action.note.append("; ").append(seen.note);
   action.refusal = quarantine_refusal(planning, seen.target);
   return action;
 }

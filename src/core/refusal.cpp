@@ -14,6 +14,7 @@ using model::ResourceType;
 bool may_replace(ResourceType type, Found found) {
   switch (type) {
     case ResourceType::file:
+    case ResourceType::sysctl:
       return found == Found::file || found == Found::symlink;
     case ResourceType::symlink:
       return found == Found::symlink;
@@ -73,6 +74,11 @@ std::string_view obstacle_words(const Subject& subject, const Action& action) {
       return "immutable: the file has an attribute that forbids changes; remove it with chattr";
     case Obstacle::unresolved_secret:
       return "unresolved secret: its value is not known here; provide it to the secret backend";
+    case Obstacle::overridden:
+      return "overridden: another file sets it after ours; remove it there, or declare the same "
+             "value";
+    case Obstacle::no_such_key:
+      return "no such key: the kernel does not know it; load its module, or correct the key";
     case Obstacle::unmanaged_content:
       return subject.owned == nullptr
                  ? "unmanaged content: the file has other content and onConflict is fail; move it "
@@ -87,6 +93,7 @@ std::string_view obstacle_words(const Subject& subject, const Action& action) {
 Found own_form(ResourceType type) {
   switch (type) {
     case ResourceType::file:
+    case ResourceType::sysctl:  // its drop-in
       return Found::file;
     case ResourceType::directory:
       return Found::directory;

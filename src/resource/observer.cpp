@@ -9,6 +9,7 @@
 #include "path_facts.hpp"
 #include "provider.hpp"
 #include "service/service_observer.hpp"
+#include "sysctl/sysctl_provider.hpp"
 
 namespace datum::resource {
 
@@ -107,7 +108,7 @@ Status look_inside(Sight& sight, const os::Location& where, const os::FileStat& 
 }
 
 Status look_at_leaving(Sight& sight, const core::Owned& owned, core::LeavingObservation& seen) {
-  auto where = sight.walker().locate(seen.target.name);
+  auto where = sight.walker().locate(place_of(seen.target));
   if (!where && (where.error().code() == ErrorCode::not_found ||
                  where.error().code() == ErrorCode::not_directory)) {
     seen.found = core::Found::absent;
@@ -126,6 +127,8 @@ Status look_at_leaving(Sight& sight, const core::Owned& owned, core::LeavingObse
   seen.identity = identity_of(*stat);
   seen.traces = traces_of(*stat);
   DATUM_TRY(look_inside(sight, *where, *stat, owned, seen));
+  if (seen.target.family == model::TargetFamily::sysctl)
+    seen.note = describe_removal(sight, *where, seen.target.name);
   seen.found = found_of(stat->type);
   return {};
 }
@@ -140,7 +143,7 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
     observe_leaving_unit(impl_->sight, seen);
     return seen;
   }
-  if (target.family != model::TargetFamily::path) {
+  if (place_of(target).empty()) {
     seen.reason =
         "no provider for a " + std::string(model::to_string(target.family)) + " in this version";
     return seen;

@@ -2,9 +2,16 @@
 #include "path_facts.hpp"
 
 #include "datum/crypto/digest.hpp"
+#include "datum/model/reserved.hpp"
 #include "show.hpp"
 
 namespace datum::resource {
+
+SharedText place_of(const model::Target& target) {
+  if (target.family == model::TargetFamily::path) return target.name;
+  if (target.family == model::TargetFamily::sysctl) return model::sysctl_drop_in(target.name);
+  return {};
+}
 
 void set_unknown(core::Observation& seen, std::string reason) {
   seen.condition = core::Condition::unknown;

@@ -36,7 +36,8 @@ bool removes(core::ActionKind kind) {
 bool changes_content(const core::Action& action) {
   if (action.kind == core::ActionKind::update) {
     for (const auto& change : action.changes)
-      if (change.field == "content" || change.field == "target" || change.field == "type")
+      if (change.field == "content" || change.field == "target" || change.field == "type" ||
+          change.field == "persisted")
         return true;
     return false;
   }
@@ -65,9 +66,9 @@ static std::map<std::uint64_t, Need> needs_of(Sight& sight, const core::Plan& pl
   std::map<std::uint64_t, Need> needs;
   for (const auto ordinal : ordinals) {
     const auto& action = plan.actions[ordinal];
-    if (removes(action.kind) || action.target.family != model::TargetFamily::path) continue;
+    if (removes(action.kind)) continue;
     // A way that cannot be walked fails its own action later.
-    auto where = sight.walker().locate(action.target.name);
+    auto where = sight.walker().locate(place_of(action.target));
     if (!where) continue;
     auto& need = needs[where->folder->device];
     need.where = std::move(*where);
@@ -100,7 +101,7 @@ class Keeper {
 
   // Errors of the store; what concerns only this file is in `failure`.
   Status keep(const core::Action& action, Prepared& prepared, std::optional<Error>& failure) {
-    auto where = sight_.walker().locate(action.target.name);
+    auto where = sight_.walker().locate(place_of(action.target));
     if (!where) return {};
     switch (action.found) {
       case core::Found::symlink:
@@ -264,7 +265,7 @@ Result<std::vector<Prepared>> keep_old(Sight& sight, const core::Plan& plan,
     Prepared prepared;
     prepared.ordinal = ordinal;
     prepared.before = action.found;
-    if (!failures.contains(ordinal) && action.target.family == model::TargetFamily::path) {
+    if (!failures.contains(ordinal)) {
       std::optional<Error> failure;
       DATUM_TRY(keeper.keep(action, prepared, failure));
       if (failure) failures.insert_or_assign(ordinal, std::move(*failure));

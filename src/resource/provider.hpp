@@ -16,6 +16,9 @@ class Provider {
   // caller has set reference and target, and computes condition and digest from the rest.
   virtual void observe(Sight& sight, const model::Resource& resource,
                        core::Observation& seen) const = 0;
+  // Where the thing of the action lies. A provider that keeps folders of its own makes them.
+  [[nodiscard]] virtual Result<os::Location> locate(Sight& sight, std::string_view place,
+                                                    const Work& work) const;
   // For create, update and replace: makes ready what can be made ready without touching the target,
   // beside it under the action's temp name. What it leaves in `work` is discarded on failure.
   [[nodiscard]] virtual Status stage(Bench& bench, Work& work) const = 0;

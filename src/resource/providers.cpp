@@ -3,13 +3,20 @@
 #include "file/file_provider.hpp"
 #include "provider.hpp"
 #include "symlink/symlink_provider.hpp"
+#include "sysctl/sysctl_provider.hpp"
 
 namespace datum::resource {
+
+Result<os::Location> Provider::locate(Sight& sight, std::string_view place,
+                                      const Work& /*work*/) const {
+  return sight.walker().locate(place);
+}
 
 const Provider* find_provider(model::ResourceType type) {
   static const FileProvider kFile;
   static const DirectoryProvider kDirectory;
   static const SymlinkProvider kSymlink;
+  static const SysctlProvider kSysctl;
   switch (type) {
     case model::ResourceType::file:
       return &kFile;
@@ -17,6 +24,8 @@ const Provider* find_provider(model::ResourceType type) {
       return &kDirectory;
     case model::ResourceType::symlink:
       return &kSymlink;
+    case model::ResourceType::sysctl:
+      return &kSysctl;
     default:
       return nullptr;
   }

@@ -3,6 +3,7 @@
 // said. Cleaning up comes later and is told by itself.
 #include <algorithm>
 
+#include "path_facts.hpp"
 #include "provider.hpp"
 #include "unit_shadow.hpp"
 #include "work.hpp"
@@ -112,8 +113,9 @@ class Recovery {
       result.outcome = judge(action.kind, look_at(index, result), false);
       return;
     }
-    if (action.target.family != model::TargetFamily::path) return;
-    const auto where = sight_.walker().locate(action.target.name);
+    const auto place = place_of(action.target);
+    if (place.empty()) return;
+    const auto where = sight_.walker().locate(place);
     const auto temp = temp_name(dead_.store, dead_.pass, action.ordinal);
     result.temporary_left = where ? anything_left(sight_, *where, temp) : !is_gone(where.error());
     const auto seen = look_at(index, result);
@@ -249,7 +251,7 @@ std::vector<core::RecoveredAction> recover_actions(const Machine& machine, const
 bool remove_leftover(const Machine& machine, const Id128& store, const core::Leftover& leftover) {
   const auto nothing = make_declared(std::make_shared<const model::Manifest>());
   Sight sight(borrow(machine), borrow(nothing));
-  const auto where = sight.walker().locate(leftover.target.name);
+  const auto where = sight.walker().locate(place_of(leftover.target));
   if (!where) return is_gone(where.error());
   const auto temp = temp_name(store, leftover.pass, leftover.ordinal);
   return clean_up(sight, *where, temp) && !anything_left(sight, *where, temp);

@@ -41,6 +41,15 @@ Sight::Sight(std::shared_ptr<const Machine> machine, std::shared_ptr<const Decla
       walker_(*machine_->files, *machine_->root, machine_->trusted_uid, machine_->max_open_folders),
       units_(machine_->units) {}
 
+Result<const BootValues*> Sight::boot_values() {
+  if (!boot_values_) {
+    BootValues values;
+    DATUM_TRY(values.read(*this));
+    boot_values_ = std::move(values);
+  }
+  return &*boot_values_;
+}
+
 MutableByteView Sight::buffer() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kReadSize);
   return {buffer_.get(), kReadSize};

@@ -11,6 +11,7 @@
 #include "datum/os/walk.hpp"
 #include "datum/resource/observer.hpp"
 #include "service/unit_book.hpp"
+#include "sysctl/boot_values.hpp"
 
 namespace datum::resource {
 
@@ -43,6 +44,8 @@ class Sight {
   [[nodiscard]] os::Files& files() const { return *machine_->files; }
   [[nodiscard]] os::Walker& walker() { return walker_; }
   [[nodiscard]] UnitBook& units() { return units_; }
+  // Read when somebody first asks.
+  [[nodiscard]] Result<const BootValues*> boot_values();
   [[nodiscard]] MutableByteView buffer();
 
   // What lies under the name; no value if nothing does.
@@ -83,6 +86,7 @@ class Sight {
   std::shared_ptr<const Declared> declared_;
   os::Walker walker_;
   UnitBook units_;
+  std::optional<BootValues> boot_values_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t owned_hint_ = 0;  // see read_access
   bool expects_regular_ = false;

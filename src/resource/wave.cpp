@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "path_facts.hpp"
 #include "prepare.hpp"
 #include "service/service_wave.hpp"
 #include "wave_run.hpp"
@@ -22,10 +23,11 @@ struct FileWave::Impl {
 
   // How many of the ordinals from `begin` on go together.
   [[nodiscard]] std::size_t piece(std::size_t begin) const {
-    std::set<std::string_view> folders;
+    std::set<std::string, std::less<>> folders;
     for (std::size_t i = begin; i < ordinals.size(); ++i) {
-      const std::string_view path = plan->actions[ordinals[i]].target.name;
-      folders.insert(path.substr(0, path.rfind('/')));
+      const auto place = place_of(plan->actions[ordinals[i]].target);
+      const auto folder = place.view().substr(0, place.rfind('/'));
+      if (!folders.contains(folder)) folders.emplace(folder);
       // Each folder that is worked in holds a descriptor.
       if (folders.size() > std::max<std::size_t>(machine->max_open_folders, 1)) return i - begin;
     }

@@ -31,6 +31,13 @@ std::string find_unchanged(const core::Action& action, const core::Observation& 
   return {};
 }
 
+// What was to be made is there, and the rest is not in this action's hands: the next plan refuses
+// it with its reason.
+bool is_half_outside(const Work& work, const core::Observation& after) {
+  return work.folder_changed && (after.obstacle == core::Obstacle::no_such_key ||
+                                 after.obstacle == core::Obstacle::overridden);
+}
+
 core::Observation gone(const core::Action& action) {
   core::Observation seen;
   seen.reference = action.reference;
@@ -67,6 +74,7 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
   if (action.kind == core::ActionKind::purge) return;
   result.left = left_of(result.after);
   result.traces = result.after.traces;
+  if (is_half_outside(work, result.after)) return;
   const auto unchanged = find_unchanged(action, result.after);
   if (!unchanged.empty())
     work.error = Error(ErrorCode::conflict, "it did not take effect: " + unchanged);

@@ -83,11 +83,11 @@ void WaveRun::begin(std::uint32_t ordinal) {
 }
 
 Status WaveRun::locate(Work& work) {
-  if (work.action->target.family != model::TargetFamily::path)
-    return fail(ErrorCode::unsupported, "no provider for it in this version");
+  const auto place = place_of(work.action->target);
+  if (place.empty()) return fail(ErrorCode::unsupported, "no provider for it in this version");
   if (work.resource == nullptr && !work.removes())
     return fail(ErrorCode::invalid_argument, "it is not in the manifest of this pass");
-  auto where = sight_.walker().locate(work.action->target.name);
+  auto where = provider_of(work).locate(sight_, place, work);
   if (!where) return fail(std::move(where).error().context("not touched"));
   DATUM_TRY(check_strict(sight_, *where->folder));
   work.where = std::move(*where);

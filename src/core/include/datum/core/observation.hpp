@@ -75,6 +75,8 @@ enum class Obstacle : std::uint8_t {
   immutable = 6,      // chattr +i / +a
   unresolved_secret = 7,
   unmanaged_content = 8,  // first contact with other content and `onConflict: fail`
+  overridden = 9,    // a file of somebody else's wins at boot, and nothing else is left to correct
+  no_such_key = 10,  // the kernel has no such parameter, and nothing else is left to correct
 };
 [[nodiscard]] std::string_view to_string(Obstacle obstacle);
 
@@ -127,6 +129,7 @@ struct LeavingObservation {
   Identity identity;
   Digest content;
   std::string reason;         // unseen: why
+  std::string note;           // what a removal brings with it, for people
   bool empty = true;          // directories
   std::uint32_t entries = 0;  // directories: names in it; 0 with `empty` false: not counted
   bool same_as_declared =

@@ -1,0 +1,126 @@
+// Sysctls over modelled files, with files that stand in for the kernel's: the order of the two
+// places, waves shared with files, and what recovery says after a death between any two steps.
+#include <catch2/catch.hpp>
+
+#include "pass.hpp"
+#include "support/model_files.hpp"
+
+using namespace datum;
+using namespace datum::test;
+using core::RecoveredOutcome;
+
+namespace {
+
+constexpr const char* kKey = "kernel.test";
+constexpr const char* kLive = "/proc/sys/kernel/test";
+constexpr const char* kDropIn = "/etc/sysctl.d/70-datum-kernel.test.conf";
+
+model::Resource a_sysctl(const std::string& value, const std::string& key = kKey) {
+  model::Resource resource;
+  resource.reference = {model::ResourceType::sysctl, key};
+  resource.fields = {{model::Field::value, value}};
+  model::finish_resource(resource);
+  return resource;
+}
+
+struct Ended {};
+
+struct World {
+  support::ModelFiles files;
+  Scene scene{files};
+  Pass pass{scene};
+
+  World() {
+    files.put_directory("/etc/sysctl.d");
+    files.put_file(kLive, "0\n");
+  }
+  [[nodiscard]] std::string live() { return files.find_content(kLive).value_or("gone"); }
+  [[nodiscard]] std::string drop_in() { return files.find_content(kDropIn).value_or("gone"); }
+};
+
+}  // namespace
+
+TEST_CASE("sysctl: both places are made, and a second pass has nothing to do") {
+  World world;
+  const auto wanted = a_sysctl("1");
+  const auto made = world.pass.run({wanted});
+  CHECK(made.outcome(kKey) == "succeeded");
+  CHECK(world.live() == "1\n");
+  CHECK(world.drop_in().find("# before: 0\nkernel.test = 1\n") != std::string::npos);
+  CHECK(drifts_of(world.scene.observe(wanted)).empty());
+  CHECK(world.pass.run({wanted}).plan->empty());
+}
+
+TEST_CASE("sysctl: any number of them share a wave with files") {
+  World world;
+  std::vector<model::Resource> wanted{a_file("/etc/f").content(world.scene.content, "f\n").done()};
+  for (int i = 0; i < 100; ++i) {
+    const auto name = "test" + std::to_string(i);
+    world.files.put_file("/proc/sys/kernel/" + name, "0\n");
+    wanted.push_back(a_sysctl("1", "kernel." + name));
+  }
+  std::size_t waves = 0;
+  world.pass.before_run = [&] { ++waves; };
+  const auto made = world.pass.run(wanted);
+  CHECK(waves == 1);
+  CHECK(made.results.size() == 101);
+  for (const auto& [ordinal, result] : made.results) CHECK_FALSE(result.error);
+  CHECK(world.files.find_content("/proc/sys/kernel/test99") == "1\n");
+}
+
+TEST_CASE("sysctl: a drop-in that changed since it was observed is skipped, and the kernel too") {
+  World world;
+  world.files.put_file(kDropIn, "kernel.test = 5\n");
+  world.pass.before_run = [&] { world.files.put_file(kDropIn, "kernel.test = 6\n"); };
+  const auto made = world.pass.run({a_sysctl("1")});
+  CHECK(made.outcome(kKey).starts_with("skipped: "));
+  CHECK(world.live() == "0\n");
+  CHECK(world.drop_in() == "kernel.test = 6\n");
+}
+
+TEST_CASE(
+    "sysctl: after a death at any step the outcome is told, and the value before is not lost") {
+  const auto point = GENERATE(as<std::string>{}, "stage", "staged", "sync", "rename", "live",
+                              "renamed", "sync-folder", "folder-synced", "observe");
+  CAPTURE(point);
+  World world;
+  const auto wanted = a_sysctl("1");
+  world.pass.options.crash_point = [&](const char* at, std::uint32_t) {
+    if (at == point) throw Ended();
+  };
+  CHECK_THROWS_AS(world.pass.run({wanted}), Ended);
+  const auto declared = declare({wanted});
+  resource::DeadWave dead;
+  dead.store = world.pass.options.store;
+  dead.pass = world.pass.options.pass;
+  dead.actions = {{0, core::ActionKind::create, wanted.target, core::Found::absent}};
+  dead.observed = {Digest{}};
+  const auto told = resource::recover_actions(world.scene.machine(), *declared, dead);
+  REQUIRE(told.size() == 1);
+  const bool done = drifts_of(world.scene.observe(wanted)).empty();
+  const bool begun = world.drop_in() != "gone";
+  CHECK(told[0].outcome == (done    ? RecoveredOutcome::took_effect
+                            : begun ? RecoveredOutcome::untellable
+                                    : RecoveredOutcome::did_not));
+  if (told[0].temporary_left)
+    CHECK(resource::remove_leftover(world.scene.machine(), dead.store,
+                                    {dead.pass, 0, wanted.target}));
+  world.pass.options.crash_point = {};
+  world.pass.run({wanted});
+  CHECK(world.live() == "1\n");
+  CHECK(world.drop_in().find("# before: 0\nkernel.test = 1\n") != std::string::npos);
+  for (const auto& path : world.files.paths()) CHECK(path.find("/.datum-") == std::string::npos);
+}
+
+TEST_CASE("sysctl: a removal that fails at the kernel is told, and the drop-in is gone") {
+  World world;
+  const auto wanted = a_sysctl("1");
+  world.pass.run({wanted});
+  world.pass.before_run = [&] { world.files.set_read_only("/proc", true); };
+  world.files.mount("/proc");
+  world.files.put_file(kLive, "1\n");
+  const auto gone = world.pass.run({});
+  CHECK(gone.outcome(kKey).find("could not be put back to 0") != std::string::npos);
+  CHECK(world.drop_in() == "gone");
+  CHECK(world.live() == "1\n");
+}
