@@ -77,6 +77,8 @@ std::vector<Described> describe(const Configuration& configuration) {
       {"journal.archiveAfter", format_exact_duration(c.archive_after_ns.value),
        c.archive_after_ns.origin},
       {"removals.max", std::to_string(c.removals_max.value), c.removals_max.origin},
+      {"packages.finishInterrupted", c.finish_interrupted.value ? "true" : "false",
+       c.finish_interrupted.origin},
       {"windows", describe_windows(c.windows.value), c.windows.origin},
       {"source", c.source.value.value_or("none"), c.source.origin},
       {"state", c.state.value, c.state.origin},

@@ -12,7 +12,7 @@
 namespace datum::config {
 
 void Reader::read(const yaml::Node& root) {
-  static constexpr std::array<Key, 11> kKeys = {{
+  static constexpr std::array<Key, 12> kKeys = {{
       {"host", &Reader::take_host},
       {"reconciliation", &Reader::take_reconciliation},
       {"trust", &Reader::take_trust},
@@ -21,6 +21,7 @@ void Reader::read(const yaml::Node& root) {
       {"secrets", &Reader::take_secrets},
       {"journal", &Reader::take_journal},
       {"removals", &Reader::take_removals},
+      {"packages", &Reader::take_packages},
       {"windows", &Reader::take_windows},
       {"source", &Reader::take_source},
       {"state", &Reader::take_state},
@@ -81,6 +82,12 @@ void Reader::take_journal(const yaml::Node& value) {
 void Reader::take_removals(const yaml::Node& value) {
   static constexpr std::array<Key, 1> kKeys = {{{"max", &Reader::take_removals_max}}};
   read_section(value, "removals", kKeys);
+}
+
+void Reader::take_packages(const yaml::Node& value) {
+  static constexpr std::array<Key, 1> kKeys = {
+      {{"finishInterrupted", &Reader::take_finish_interrupted}}};
+  read_section(value, "packages", kKeys);
 }
 
 void Reader::take_host(const yaml::Node& value) {
@@ -158,6 +165,12 @@ void Reader::take_removals_max(const yaml::Node& value) {
   if (!max || *max < 0 || *max > kMost)
     return add_fault(value, "max must be a number from 0 to 1000000");
   out_.removals_max = {static_cast<std::uint32_t>(*max), origin(value)};
+}
+
+void Reader::take_finish_interrupted(const yaml::Node& value) {
+  const auto finish = yaml::find_boolean(value);
+  if (!finish) return add_fault(value, "finishInterrupted must be true or false");
+  out_.finish_interrupted = {*finish, origin(value)};
 }
 
 void Reader::take_source(const yaml::Node& value) {

@@ -46,6 +46,8 @@ class Reader {
   void take_archive_after(const yaml::Node& value);
   void take_removals(const yaml::Node& value);
   void take_removals_max(const yaml::Node& value);
+  void take_packages(const yaml::Node& value);
+  void take_finish_interrupted(const yaml::Node& value);
   void take_windows(const yaml::Node& value);
   void take_window(const yaml::Node& value, Window& window);
   void take_days(const yaml::Node& value, Window& window);

@@ -43,6 +43,10 @@ class Recovery {
     event.temporary_left = seen.temporary_left;
     event.traces = seen.traces;
     events_.push_back(std::move(event));
+    // After it: that an action has ended takes its tool off the list.
+    if (!seen.still_running.empty())
+      events_.push_back(
+          ActionStillRunning{state_.pass->id, action.ordinal, action.target, seen.still_running});
     if (seen.outcome != RecoveredOutcome::took_effect) append_quarantine(action);
   }
 

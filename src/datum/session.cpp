@@ -10,6 +10,7 @@
 
 #include "datum/config/hold.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/os_linux/linux_packages.hpp"
 #include "datum/os_linux/linux_units.hpp"
 #include "datum/text/human.hpp"
 #include "datum/uv/uv_loop.hpp"
@@ -95,7 +96,10 @@ Result<Session> open_session(const Arguments& arguments) {
   session.root = std::move(*root);
   session.config_folder = config_folder(arguments);
   DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
-  if (session.root_path == "/") session.units = os_linux::make_units();
+  if (session.root_path == "/") {
+    session.units = os_linux::make_units();
+    session.packages = os_linux::make_package_tools(*session.files, "/");
+  }
   session.loop = uv::make_loop(pool_width());
   DATUM_ASSIGN(session.state_folder, state_folder(arguments));
   return session;
@@ -161,6 +165,7 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->root_path = session.root_path;
   machine->accounts = session.accounts.get();
   machine->units = session.units.get();
+  machine->packages = session.packages.get();
   machine->content = content.get();
   machine->trusted_uid = trusted_uid();
   machine->max_open_folders = open_folders_of_a_job();
@@ -189,6 +194,7 @@ engine::PassRequest begin_request(Session& session, const Arguments& arguments,
   request.observe_globs = configuration.observe.value;
   request.protect_globs = configuration.protect.value;
   request.limits.max = configuration.removals_max.value;
+  request.finish_interrupted = configuration.finish_interrupted.value;
   request.limits.allowed = arguments.allow_removals;
   return request;
 }

@@ -25,8 +25,9 @@ struct Session {
   std::string state_folder;
   std::string config_folder;
   std::unique_ptr<os::Accounts> accounts;
-  std::unique_ptr<os::Units> units;  // of this machine itself; null under another root
-  bool strict_paths = false;         // `trust.strictPaths`
+  std::unique_ptr<os::Units> units;            // of this machine itself; null under another root
+  std::unique_ptr<os::PackageTools> packages;  // likewise
+  bool strict_paths = false;                   // `trust.strictPaths`
   // In front of `files`, in a process of the self-test only.
   std::unique_ptr<os::Files> watched_tree, watched_store;
 

@@ -43,8 +43,13 @@ struct Shared {
   }
 };
 
-bool is_unit(const Shared& shared, std::size_t i) {
-  return shared.resource(i).target.family == model::TargetFamily::unit;
+// Whether it and its neighbour are asked about together: all units, all packages.
+bool goes_with_next(const Shared& shared, std::size_t i) {
+  if (i + 1 >= shared.order.size()) return false;
+  const auto family = shared.resource(i).target.family;
+  const bool together =
+      family == model::TargetFamily::unit || family == model::TargetFamily::package;
+  return together && shared.resource(i + 1).target.family == family;
 }
 
 void observe_slice(Shared& shared, Slice slice) {
@@ -63,8 +68,7 @@ std::vector<Slice> slices_of(const Shared& shared) {
   for (std::size_t i = 0; i < shared.order.size(); ++i) {
     bytes += weight_of(shared.resource(i));
     slice.end = i + 1;
-    // All units go into one job: they are asked about in one batch.
-    if (is_unit(shared, i) && i + 1 < shared.order.size() && is_unit(shared, i + 1)) continue;
+    if (goes_with_next(shared, i)) continue;
     if (slice.end - slice.begin >= kJobResources || bytes >= kJobBytes) {
       slices.push_back(slice);
       slice = {i + 1, i + 1};

@@ -226,6 +226,15 @@ static void note_started(Conductor::Running& running,
   }
 }
 
+// Whether a run of the package manager that was cut off may have been Datum's own.
+static bool began_packages(const core::State& state) {
+  const auto concerns = [](const auto& known) {
+    return known.first.family == model::TargetFamily::package;
+  };
+  return std::any_of(state.suspects.begin(), state.suspects.end(), concerns) ||
+         std::any_of(state.failures.begin(), state.failures.end(), concerns);
+}
+
 loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32_t> ordinals) {
   const auto& plan = running.report.plan;
   auto reserving = reserve_records(ordinals.size());
@@ -238,6 +247,8 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   options.run_child = [this](const loop::ChildOptions& child) {
     return loop_.run_child_in_job(child);
   };
+  options.finish_interrupted =
+      running.request.finish_interrupted || began_packages(store_.history->state());
   DATUM_CO_ASSIGN(options.measure_kept, make_measure_kept(store_));
   auto wave =
       resource::make_wave(machine_, running.looking.declared, plan, ordinals, std::move(options));
@@ -258,6 +269,10 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   auto waiting = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await waiting);
 
+  if (wave->uses_tools()) {
+    auto using_tools = run_tools(running, wave);
+    DATUM_CO_TRY(co_await using_tools);
+  }
   std::function<std::int64_t()> act = [wave] { return wave->act(); };
   auto acting = loop::run_on<std::int64_t>(loop_.pool(), std::move(act));
   const auto settle_ns = co_await acting;
@@ -275,6 +290,12 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   record.mono = loop_.clock().boot_now();
   record.reversal = reversal_of(running.request);
   DATUM_CO_TRY(execute(running, record));
+  if (wave->uses_tools()) {
+    auto recorded = wait_durable(*store_.history);
+    DATUM_CO_TRY(co_await recorded);
+    auto forgetting = forget_wave_tools(loop_, *machine_, tool_place(store_));
+    DATUM_CO_TRY(co_await forgetting);
+  }
   if (settle_ns > 0) note_started(running, record.results);
   for (const auto& result : record.results)
     if (result.error) tell_failure(running, result.ordinal, result.error->message(), result.output);

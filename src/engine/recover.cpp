@@ -1,7 +1,9 @@
 // After a death in mid-pass: look first and change nothing; record what was seen and close the
 // pass; only when that is durable, and only in enforce, remove what lies about. The next pass plans
 // afresh; what took effect is converged there and is not repeated.
+#include <algorithm>
 #include <optional>
+#include <set>
 
 #include "co_try.hpp"
 #include "datum/engine/pass.hpp"
@@ -73,18 +75,53 @@ loop::Task<Status> Conductor::wait_for_dead_jobs(Running& running) {
   co_return Status{};
 }
 
-// Jobs that were left running past their limit, and have ended by now.
+// A tool that the dead process had begun goes on without it, and what it does to any package of its
+// wave is known only once it has ended.
+loop::Task<Status> Conductor::wait_for_dead_tools(Running& running) {
+  const auto open = store_.history->state().pass->open;
+  const bool concerned = std::any_of(open.begin(), open.end(), [](const auto& each) {
+    return each.second.target.family == model::TargetFamily::package;
+  });
+  if (!concerned) co_return Status{};
+  running.dead_tools = tool_place(store_);
+  auto place = *running.dead_tools;
+  auto finding = find_running_tool(loop_, *machine_, place);
+  const auto name = co_await finding;
+  if (!name) co_return Status{};
+  for (const auto& [ordinal, action] : open)
+    if (action.target.family == model::TargetFamily::package)
+      DATUM_CO_TRY(execute(running, core::RecordToolAdopted{ordinal, *name}));
+  auto waiting = wait_for_tool(loop_, *machine_, std::move(place), *name);
+  const auto ended = co_await waiting;
+  if (!ended || ended->state == ToolState::still_running) running.dead_tool_running = *name;
+  co_return Status{};
+}
+
+static core::RecoveredOutcome outcome_of(const model::Target& target, const os::Unit& unit) {
+  const bool good = target.family == model::TargetFamily::package ? unit.result == "success"
+                                                                  : resource::is_running(unit);
+  return good ? core::RecoveredOutcome::took_effect : core::RecoveredOutcome::did_not;
+}
+
+// Jobs and tools that were left running past their limit, and have ended by now.
 loop::Task<Status> Conductor::end_running_tools(Running& running) {
   const auto tools = store_.history->state().running_tools;
+  std::set<std::string> ended;
   for (const auto& [target, tool] : tools) {
     const model::Target unit{model::TargetFamily::unit, tool.unit};
     auto looking = look_at_unit(loop_, *machine_, unit);
     const auto seen = co_await looking;
-    if (!seen || seen->has_job) continue;
-    const core::RecordToolEnded ended{target, resource::is_running(*seen)
-                                                  ? core::RecoveredOutcome::took_effect
-                                                  : core::RecoveredOutcome::did_not};
-    DATUM_CO_TRY(execute(running, ended));
+    const bool is_tool = target.family == model::TargetFamily::package;
+    if (!seen || seen->has_job || (is_tool && os::is_running_tool(*seen))) continue;
+    if (is_tool) ended.insert(tool.unit);
+    DATUM_CO_TRY(execute(running, core::RecordToolEnded{target, outcome_of(target, *seen)}));
+  }
+  if (ended.empty()) co_return Status{};
+  auto recorded = wait_durable(*store_.history);
+  DATUM_CO_TRY(co_await recorded);
+  for (const auto& name : ended) {
+    auto forgetting = forget_left_tool(loop_, *machine_, store_.folder, name);
+    DATUM_CO_TRY(co_await forgetting);
   }
   co_return Status{};
 }
@@ -114,6 +151,8 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   DATUM_CO_TRY(co_await delivered);
   auto jobs = wait_for_dead_jobs(running);
   DATUM_CO_TRY(co_await jobs);
+  auto dead_tools = wait_for_dead_tools(running);
+  DATUM_CO_TRY(co_await dead_tools);
   const auto& pass = *history.state().pass;
   const bool rebooted = pass.boot != loop_.clock().boot_id();
   const auto reverts = pass.started.reverts;
@@ -138,6 +177,12 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
   record.actions = co_await looking;
+  for (auto& action : record.actions)
+    if (pass.open.at(action.ordinal).target.family == model::TargetFamily::package &&
+        !running.dead_tool_running.empty()) {
+      action.outcome = core::RecoveredOutcome::untellable;
+      action.still_running = running.dead_tool_running;
+    }
   // Another declaration than the dead one still says who is to be told of what may have changed; of
   // what it does not name any more, the dead plan does.
   record.manifest = known ? dead_manifest.get() : manifest.get();
@@ -166,6 +211,11 @@ loop::Task<Status> Conductor::recover(std::function<core::ModeTerms()> read_term
     DATUM_CO_TRY(co_await ending);
     auto waiting = wait_durable(*store_.history);
     DATUM_CO_TRY(co_await waiting);
+    if (none.dead_tools) {
+      auto place = *none.dead_tools;
+      auto forgetting = forget_wave_tools(loop_, *machine_, std::move(place));
+      DATUM_CO_TRY(co_await forgetting);
+    }
   }
   if (core::host_mode(read_terms()).mode != core::Mode::enforce) co_return Status{};
   auto cleaning = clean_leftovers(none);

@@ -9,6 +9,7 @@
 
 #include "datum/engine/pass.hpp"
 #include "observe.hpp"
+#include "wave_tools.hpp"
 
 namespace datum::engine {
 
@@ -23,6 +24,10 @@ struct Conductor::Running {
   std::map<model::Reference, std::uint32_t> started;  // Services, by the action that started them
   std::set<model::Reference> told;  // Services whose units were asked to read anew
   BootNs began;
+  // Of a dead pass: the wave whose tools are to be forgotten, and the one that goes on past its
+  // limit.
+  std::optional<ToolPlace> dead_tools;
+  std::string dead_tool_running;
   // Why it ends before its plan does, where that is an interruption and not a fault.
   std::optional<core::Interruption> interruption;
 };

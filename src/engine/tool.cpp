@@ -62,8 +62,9 @@ ToolEnd end_of(const os::Unit& unit) {
 
 }  // namespace
 
-std::string tool_name(const Id128& store, Seq seq) {
-  return "datum-" + store.hex().substr(0, 16) + "-" + std::to_string(seq) + ".service";
+std::string tool_name(const Id128& store, PassId pass, std::uint32_t wave, std::uint32_t step) {
+  return "datum-" + store.hex().substr(0, 16) + "-" + std::to_string(pass) + "-" +
+         std::to_string(wave) + "-" + std::to_string(step) + ".service";
 }
 
 loop::Task<Result<ToolEnd>> adopt_tool(loop::Loop& loop, os::Units& units, os::Files& files,

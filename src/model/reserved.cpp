@@ -139,6 +139,11 @@ bool is_own_unit(std::string_view unit) {
   return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end();
 }
 
+bool is_own_package(std::string_view package) {
+  return std::find(kPrograms.begin(), kPrograms.end(), package.substr(0, package.find(':'))) !=
+         kPrograms.end();
+}
+
 Status check_target(const Target& target) {
   switch (target.family) {
     case TargetFamily::path:

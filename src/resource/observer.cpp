@@ -6,6 +6,7 @@
 
 #include "file/file_facts.hpp"
 #include "observation_digest.hpp"
+#include "package/package_observer.hpp"
 #include "path_facts.hpp"
 #include "provider.hpp"
 #include "service/service_observer.hpp"
@@ -26,6 +27,7 @@ namespace {
 // Why resources of this type are not managed here; nothing if they are.
 std::optional<std::string> find_skip_reason(const Machine& machine, model::ResourceType type) {
   if (type == model::ResourceType::service) return find_unit_absence(machine);
+  if (type == model::ResourceType::package) return find_package_absence(machine);
   if (find_provider(type) != nullptr) return {};
   if (machine.root_path != "/") return "not under --root";
   return "no provider for " + std::string(model::to_string(type)) + " in this version";
@@ -61,6 +63,8 @@ core::Observation Observer::observe(const model::Resource& resource) {
   } else {
     if (type == model::ResourceType::service)
       observe_service(impl_->sight, resource, seen);
+    else if (type == model::ResourceType::package)
+      observe_package(impl_->sight, resource, seen);
     else
       find_provider(type)->observe(impl_->sight, resource, seen);
     if (seen.found != core::Found::unseen)
@@ -141,6 +145,10 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
   seen.target = target;
   if (target.family == model::TargetFamily::unit) {
     observe_leaving_unit(impl_->sight, seen);
+    return seen;
+  }
+  if (target.family == model::TargetFamily::package) {
+    observe_leaving_package(impl_->sight, seen);
     return seen;
   }
   if (place_of(target).empty()) {

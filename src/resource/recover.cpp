@@ -58,6 +58,13 @@ RecoveredOutcome judge(core::ActionKind kind, const Seen& seen, bool temp_there)
   return seen.as_before ? RecoveredOutcome::did_not : RecoveredOutcome::untellable;
 }
 
+// Its tool has ended, and the package manager writes down each step: what differs was not done.
+RecoveredOutcome judge_package(core::ActionKind kind, const Seen& seen) {
+  const auto outcome = judge(kind, seen, false);
+  const bool told = seen.declared && !seen.as_declared && seen.found != core::Found::unseen;
+  return outcome == RecoveredOutcome::untellable && told ? RecoveredOutcome::did_not : outcome;
+}
+
 // Entries to purge have actions of their own.
 bool is_as_declared(const core::Observation& seen) {
   return std::all_of(seen.drifts.begin(), seen.drifts.end(), [](const core::FieldDrift& drift) {
@@ -111,6 +118,10 @@ class Recovery {
     result.ordinal = action.ordinal;
     if (action.target.family == model::TargetFamily::unit) {
       result.outcome = judge(action.kind, look_at(index, result), false);
+      return;
+    }
+    if (action.target.family == model::TargetFamily::package) {
+      result.outcome = judge_package(action.kind, look_at(index, result));
       return;
     }
     const auto place = place_of(action.target);

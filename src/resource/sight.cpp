@@ -50,6 +50,14 @@ Result<const BootValues*> Sight::boot_values() {
   return &*boot_values_;
 }
 
+Result<const os::PackageBook*> Sight::packages() {
+  if (machine_->packages == nullptr)
+    return fail(ErrorCode::unavailable, "no package manager is asked here");
+  if (!packages_) packages_ = machine_->packages->read();
+  if (!*packages_) return fail(packages_->error());
+  return &**packages_;
+}
+
 MutableByteView Sight::buffer() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kReadSize);
   return {buffer_.get(), kReadSize};

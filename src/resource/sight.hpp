@@ -46,6 +46,8 @@ class Sight {
   [[nodiscard]] UnitBook& units() { return units_; }
   // Read when somebody first asks.
   [[nodiscard]] Result<const BootValues*> boot_values();
+  // Read when first asked for, and then never again.
+  [[nodiscard]] Result<const os::PackageBook*> packages();
   [[nodiscard]] MutableByteView buffer();
 
   // What lies under the name; no value if nothing does.
@@ -87,6 +89,7 @@ class Sight {
   os::Walker walker_;
   UnitBook units_;
   std::optional<BootValues> boot_values_;
+  std::optional<Result<os::PackageBook>> packages_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t owned_hint_ = 0;  // see read_access
   bool expects_regular_ = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "package/package_wave.hpp"
 #include "path_facts.hpp"
 #include "prepare.hpp"
 #include "service/service_wave.hpp"
@@ -69,6 +70,9 @@ std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
   const auto family = plan->actions[ordinals.front()].target.family;
   if (family == model::TargetFamily::unit)
     return std::make_shared<ServiceWave>(std::move(machine), std::move(declared), std::move(plan),
+                                         std::move(ordinals), std::move(options));
+  if (family == model::TargetFamily::package)
+    return std::make_shared<PackageWave>(std::move(machine), std::move(declared), std::move(plan),
                                          std::move(ordinals), std::move(options));
   return std::make_shared<FileWave>(std::move(machine), std::move(declared), std::move(plan),
                                     std::move(ordinals), std::move(options));

@@ -60,6 +60,7 @@ static const char* const kFull =
     "secrets: {backend: file, path: /srv/secrets}\n"
     "journal: {archiveAbove: 512MiB, archiveAfter: 30d}\n"
     "removals: {max: 0}\n"
+    "packages: {finishInterrupted: true}\n"
     "windows:\n"
     "- {days: [mon-wed, sat], from: \"22:00\", to: 04:00}\n"
     "source: /srv/fleet\n"
@@ -82,9 +83,10 @@ TEST_CASE("config: every key is read, and knows its line") {
         "journal.archiveAbove=512MiB@10\n"
         "journal.archiveAfter=30d@10\n"
         "removals.max=0@11\n"
-        "windows=mon,tue,wed,sat 22:00-04:00@13\n"
-        "source=/srv/fleet@14\n"
-        "state=/srv/state@15\n");
+        "packages.finishInterrupted=true@12\n"
+        "windows=mon,tue,wed,sat 22:00-04:00@14\n"
+        "source=/srv/fleet@15\n"
+        "state=/srv/state@16\n");
   CHECK(configuration.mode.origin.text() == "agent.yaml:3");
   CHECK(configuration.mode.value == Mode::enforce);
   CHECK(sound("").mode.origin.text() == "default");
@@ -128,6 +130,7 @@ TEST_CASE("config: values of a wrong form are refused in words") {
            {"trust: {strictPaths: yes}\n", "strictPaths must be true or false"},
            {"trust: {strictPaths: \"true\"}\n", "strictPaths must be true or false"},
            {"removals: {max: -1}\n", "max must be a number"},
+           {"packages: {finishInterrupted: yes}\n", "finishInterrupted must be true or false"},
            {"removals: {max: \"10\"}\n", "max must be a number"},
            {"removals: {max: 1.5}\n", "max must be a number"},
            {"host: 12\n", "must be text and reads as a number"},

@@ -25,7 +25,7 @@ struct World {
     folder = std::move(*opened);
   }
   static ToolOrder order(std::int64_t limit_ns) {
-    const auto name = tool_name(Id128{}, 7);
+    const auto name = tool_name(Id128{}, 7, 1, 1);
     return {{name, "a tool", {"/usr/bin/tool"}, {}, "/var/lib/datum/tools/" + name + ".out"},
             limit_ns};
   }
@@ -138,5 +138,5 @@ TEST_CASE("tool: after the machine went down the manager knows nothing of it") {
 TEST_CASE("tool: its name tells store and record") {
   Id128 store;
   store.bytes[0] = 0xab;
-  CHECK(tool_name(store, 42) == "datum-ab00000000000000-42.service");
+  CHECK(tool_name(store, 42, 3, 1) == "datum-ab00000000000000-42-3-1.service");
 }

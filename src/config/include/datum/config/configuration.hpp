@@ -13,6 +13,7 @@
 //   secrets: {backend: file, path: /etc/datum/secrets}    # or {backend: credentials}
 //   journal: {archiveAbove: 1GiB, archiveAfter: 400d}
 //   removals: {max: 10}
+//   packages: {finishInterrupted: false}
 //   windows:
 //   - {days: [mon-fri], from: "22:00", to: "04:00"}
 //   source: /srv/fleet               # a local fleet
@@ -81,6 +82,9 @@ struct Configuration {
   Setting<std::uint64_t> archive_above_bytes{std::uint64_t{1} << 30U, {}};
   Setting<std::int64_t> archive_after_ns{400 * 86'400 * std::int64_t{1'000'000'000}, {}};
   Setting<std::uint32_t> removals_max{10, {}};
+  // Whether packages that somebody else's run was cut off with may be brought to an end before a
+  // transaction. Those of Datum's own runs always are.
+  Setting<bool> finish_interrupted{false, {}};
   Setting<std::vector<Window>> windows;              // none: always open
   Setting<std::optional<std::string>> source;        // absolute path of a local fleet
   Setting<std::string> state{"/var/lib/datum", {}};  // absolute path of the store

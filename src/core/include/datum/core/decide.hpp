@@ -170,6 +170,8 @@ struct RecoveredAction {
   Left left;
   bool temporary_left = false;
   std::optional<Traces> traces = std::nullopt;  // of what is there now
+  // Its tool was waited for up to its limit and goes on under this name; then nothing can be told.
+  std::string still_running = {};
 };
 // A tool or job of an announced action without an end was found running after a death, and is
 // waited for.

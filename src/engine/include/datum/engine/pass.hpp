@@ -39,6 +39,8 @@ struct PassRequest {
   core::Provenance provenance;
   std::string version;
   bool foreign_manifest = false;  // not the accepted declaration
+  // What the package manager was cut off with may be brought to an end, whoever began it.
+  bool finish_interrupted = false;
   bool retry = false;  // in enforce, what is quarantined may run again, each action alone
   // Read at the start and again before each wave: configuration, hold, window.
   std::function<core::ModeTerms()> read_terms;
@@ -96,6 +98,8 @@ class Conductor {
   };
   [[nodiscard]] loop::Task<Status> apply(Running& running);
   [[nodiscard]] loop::Task<Status> run_wave(Running& running, std::vector<std::uint32_t> ordinals);
+  [[nodiscard]] loop::Task<Status> run_tools(Running& running,
+                                             std::shared_ptr<resource::Wave> wave);
   [[nodiscard]] loop::Task<Status> deliver(Running& running);
   [[nodiscard]] loop::Task<Status> deliver_one(Running& running, model::Target unit);
   [[nodiscard]] loop::Task<Status> ask_unit(Running& running, model::Target unit, os::Unit before,
@@ -108,6 +112,7 @@ class Conductor {
                                                const os::Unit& seen);
   [[nodiscard]] loop::Task<Status> end_dead_deliveries(Running& running);
   [[nodiscard]] loop::Task<Status> wait_for_dead_jobs(Running& running);
+  [[nodiscard]] loop::Task<Status> wait_for_dead_tools(Running& running);
   [[nodiscard]] loop::Task<Status> end_running_tools(Running& running);
   void report_pending(Running& running) const;
   [[nodiscard]] loop::Task<Status> clean_leftovers(Running& running);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datum/base/ids.hpp"
@@ -19,8 +20,14 @@ namespace datum::engine {
 // Captured output keeps its first and its last 8 KiB (design §2).
 inline constexpr std::size_t kToolOutput = 16 * 1024;
 
-// "datum-STORE-SEQ.service": one for each announcement, `seq` being its record.
-[[nodiscard]] std::string tool_name(const Id128& store, Seq seq);
+// "datum-STORE-PASS-WAVE-STEP.service": what the journal says of an announced wave, and the place
+// of the tool in it, from 1.
+[[nodiscard]] std::string tool_name(const Id128& store, PassId pass, std::uint32_t wave,
+                                    std::uint32_t step);
+// A wave runs at most so many: lists twice, what was cut off, two transactions and holds.
+inline constexpr std::uint32_t kMaxToolSteps = 8;
+// The folder for outputs in the store's.
+inline constexpr std::string_view kToolsFolder = "tools";
 
 struct ToolOrder {
   os::TransientService service;

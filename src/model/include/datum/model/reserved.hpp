@@ -40,6 +40,8 @@ struct RepositoryFiles {
 // Whether one of Datum's own paths lies below that folder.
 [[nodiscard]] bool is_parent_of_own_path(std::string_view path);
 [[nodiscard]] bool is_own_unit(std::string_view unit);
+// The packages that bring Datum: upgraded like others, never removed.
+[[nodiscard]] bool is_own_package(std::string_view package);
 
 // Refuses a resource whose target could be taken for something else by a tool or a file format: an
 // account with `:` in its name, a package that reads as an option, a sysctl key that leaves

@@ -18,6 +18,7 @@
 #include "datum/model/manifest.hpp"
 #include "datum/os/accounts.hpp"
 #include "datum/os/files.hpp"
+#include "datum/os/packages.hpp"
 #include "datum/os/units.hpp"
 #include "datum/os/walk.hpp"
 #include "datum/resource/former.hpp"
@@ -32,6 +33,7 @@ struct Machine {
   std::string root_path;             // "/" or --root
   os::Accounts* accounts = nullptr;
   os::Units* units = nullptr;              // of "/"; null where no service manager is to be asked
+  os::PackageTools* packages = nullptr;    // of "/"; null where no package manager is to be asked
   const ContentSource* content = nullptr;  // declared content by digest
   std::uint32_t trusted_uid = 0;
   // Per store. Digests of sensitive content are HMACs under it; with an empty key they are left

@@ -17,6 +17,7 @@
 
 #include "datum/blobs/blob_store.hpp"
 #include "datum/core/decide.hpp"
+#include "datum/os/packages.hpp"
 #include "datum/resource/observer.hpp"
 
 namespace datum::resource {
@@ -30,7 +31,7 @@ using CrashPoint = std::function<void(const char* point, std::uint32_t ordinal)>
 
 // Runs a validator to its end (a file's `validate`). Called on the thread of the wave; whoever
 // supplies it hands the child to the loop and waits.
-using RunChild = std::function<Result<loop::ChildResult>(const loop::ChildOptions&)>;
+using RunChild = os::RunChild;
 
 // Bytes on disk of the old content that the journal names, archived records included. Slow: it
 // reads them all.
@@ -47,6 +48,9 @@ struct WaveOptions {
   // Asked at most once, where all blobs together leave no room for old content; without it all of
   // them count as such.
   MeasureKept measure_kept;
+  // Packages that the package manager was cut off with may be brought to an end: the journal says
+  // that Datum began with them, or agent.yaml allows it.
+  bool finish_interrupted = false;
 };
 
 // What was seen and kept before the announcement.
@@ -63,6 +67,23 @@ struct Prepared {
   Digest attributes = {};
 };
 
+// One step of a wave that a tool does which changes the machine and has a life of its own.
+struct ToolStep {
+  std::string what;  // for people: "apt-get install"
+  os::Tool tool;     // nothing to run: only `pause_ns` is to pass
+  std::int64_t limit_ns = 0;
+  std::int64_t pause_ns = 0;
+};
+// How that ended. Neither ended nor still running: nobody knows it.
+struct ToolStepEnd {
+  std::string unit;            // the name under which it ran
+  std::optional<Error> error;  // it did not begin, or its end could not be asked for
+  bool still_running = false;  // past its limit, and not killed
+  bool succeeded = false;
+  std::string how;     // it ended, in words; empty for a success
+  std::string output;  // bounded
+};
+
 // The steps of any wave, in this order. Each blocks and belongs on a pool thread; the engine
 // appends to the journal between them.
 class Wave {
@@ -71,6 +92,13 @@ class Wave {
   // Before the announcement: proves that there is room and keeps what will be replaced, durably. An
   // error means that nothing of the wave may be begun.
   [[nodiscard]] virtual Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) = 0;
+  // After the announcement is durable, before `act`: what a tool is to do next, until nothing is
+  // left. The engine runs it and tells its end before it asks again. May block (it simulates).
+  [[nodiscard]] virtual bool uses_tools() const { return false; }
+  [[nodiscard]] virtual std::optional<ToolStep> next_step() { return {}; }
+  virtual void end_step(ToolStepEnd end) { static_cast<void>(end); }
+  // No further step may begin.
+  virtual void cancel(std::string reason) { static_cast<void>(reason); }
   // After the announcement is durable. Returns for how long things are left alone before they are
   // looked at once more (nanoseconds; 0: not at all).
   [[nodiscard]] virtual std::int64_t act() = 0;

@@ -1,0 +1,85 @@
+// The wave of all packages that can be changed now: one transaction of the package manager, first
+// simulated, then run as a tool of its own life, and told by looking at the database once more.
+// What has to come before it (an index that is too old, packages that were cut off) and after it
+// (holds) are steps of the same wave. Belongs on a pool thread, one at a time. Durability is the
+// package manager's own.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "datum/resource/wave.hpp"
+
+namespace datum::resource {
+
+class PackageWave final : public Wave {
+ public:
+  PackageWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
+              std::shared_ptr<const core::Plan> plan, std::vector<std::uint32_t> ordinals,
+              WaveOptions options);
+
+  [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
+  [[nodiscard]] bool uses_tools() const override { return true; }
+  [[nodiscard]] std::optional<ToolStep> next_step() override;
+  void end_step(ToolStepEnd end) override;
+  void cancel(std::string reason) override;
+  [[nodiscard]] std::int64_t act() override { return 0; }
+  [[nodiscard]] std::vector<core::ActionResult> finish() override;
+
+ private:
+  struct Work {
+    const core::Action* action = nullptr;
+    const model::Resource* resource = nullptr;  // null: it left the declaration
+    std::optional<Error> error;
+    std::string skipped;
+    std::string still_running;
+    std::string output;
+    std::string ended_badly;  // how its transaction ended
+    bool acted = false;       // its transaction was begun
+
+    [[nodiscard]] bool removes() const;
+    [[nodiscard]] bool going() const { return !error && skipped.empty(); }
+  };
+  enum class Stage : std::uint8_t { begin, lists, transactions, hold, unhold, done };
+
+  [[nodiscard]] std::optional<ToolStep> wait_for_lock();
+  [[nodiscard]] std::optional<ToolStep> next_of_stage();
+  [[nodiscard]] std::optional<ToolStep> begin();
+  [[nodiscard]] std::vector<std::string> foreign_interruptions(const os::PackageBook& book) const;
+  [[nodiscard]] std::optional<ToolStep> refresh_old_lists();
+  [[nodiscard]] std::optional<ToolStep> next_transaction();
+  [[nodiscard]] std::optional<ToolStep> next_hold(bool held);
+  [[nodiscard]] ToolStep refresh();
+  [[nodiscard]] os::PackageOrder make_order(const os::PackageBook& book, bool replace_conffiles);
+  [[nodiscard]] std::optional<os::PackageWish> wish_of(const Work& work,
+                                                       const os::PackageBook& book) const;
+  [[nodiscard]] bool foresee(os::PackageOrder& order, bool& again);
+  void fail_unknown(const os::Foresight& seen, os::PackageOrder& order);
+  [[nodiscard]] bool is_named(const os::PackageOrder& order, const std::string& name,
+                              bool to_remove) const;
+  [[nodiscard]] std::string find_offence(const os::PackageOrder& order,
+                                         const os::Foresight& seen) const;
+  [[nodiscard]] std::vector<std::string> wrong_holds(const os::PackageBook& book, bool held) const;
+  Work* find_work(const std::string& name);
+  void fail_wishes(const os::PackageOrder& order, const Error& error);
+  void fail_all(const Error& error);
+  [[nodiscard]] core::ActionResult describe(Work& work, Observer& observer);
+
+  std::shared_ptr<const Machine> machine_;
+  std::shared_ptr<const Declared> declared_;
+  std::shared_ptr<const core::Plan> plan_;
+  WaveOptions options_;
+  std::vector<Work> works_;
+  Stage stage_ = Stage::begin;
+  bool replace_conffiles_ = false;  // of the transaction that is next: `keep` goes first
+  bool refreshed_ = false;
+  std::optional<os::PackageOrder> running_;  // the transaction whose end is waited for
+  std::set<std::string> held_before_;
+  std::string native_;  // the machine's own architecture
+  std::int64_t waited_ns_ = 0;
+};
+
+}  // namespace datum::resource
