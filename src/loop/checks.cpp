@@ -15,6 +15,8 @@ Status check_child_options(const ChildOptions& options) {
     return fail(ErrorCode::invalid_argument, "a child's program is not an absolute path");
   if (options.working_directory.empty() || options.working_directory[0] != '/')
     return fail(ErrorCode::invalid_argument, "a child's working directory is not an absolute path");
+  if (options.input.size() > kMaxChildInput)
+    return fail(ErrorCode::invalid_argument, "a child's input is larger than a pipe takes at once");
   const bool bad = std::any_of(options.argv.begin(), options.argv.end(), has_nul) ||
                    std::any_of(options.environment.begin(), options.environment.end(), has_nul) ||
                    has_nul(options.working_directory);

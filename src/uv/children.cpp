@@ -97,6 +97,26 @@ void inherit(uv_stdio_container_t& slot, int descriptor) {
 
 }  // namespace
 
+namespace {
+
+// The end to read from, with all of the input in it.
+Status open_input(const std::string& input, Descriptor& read_end) {
+  if (input.empty()) {
+    read_end.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    return read_end.get() < 0 ? fail(error_from_errno(errno, "/dev/null")) : Status{};
+  }
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) < 0) return fail(error_from_errno(errno, "pipe"));
+  read_end.reset(ends[0]);
+  const Descriptor write_end(ends[1]);
+  const auto written = ::write(write_end.get(), input.data(), input.size());
+  if (written < 0) return fail(error_from_errno(errno, "pipe"));
+  DATUM_ASSERT(static_cast<std::size_t>(written) == input.size());
+  return {};
+}
+
+}  // namespace
+
 struct Children::Child {
   Children& owner;
   std::function<void(loop::ChildResult)> done;
@@ -142,8 +162,8 @@ Status Children::spawn(const loop::ChildOptions& options,
 
 // On success the child runs and its output is polled; `release` cleans up after either end.
 Status Children::start(Child& child, const loop::ChildOptions& options) {
-  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (null.get() < 0) return fail(error_from_errno(errno, "/dev/null"));
+  Descriptor input;
+  DATUM_TRY(open_input(options.input, input));
   Descriptor write_end;
   if (options.output_descriptor < 0) {
     std::array<int, 2> ends{};
@@ -154,7 +174,7 @@ Status Children::start(Child& child, const loop::ChildOptions& options) {
   }
   const int output = options.output_descriptor < 0 ? write_end.get() : options.output_descriptor;
   std::array<uv_stdio_container_t, 4> stdio{};
-  inherit(stdio[0], null.get());
+  inherit(stdio[0], input.get());
   inherit(stdio[1], output);
   inherit(stdio[2], output);
   if (options.lock_descriptor >= 0) inherit(stdio[3], options.lock_descriptor);

@@ -288,3 +288,16 @@ TEST_CASE("uv: a job that asks for a child of a loop that does not run is releas
   CHECK((!code || code == ErrorCode::cancelled));
   CHECK(has_no_children());
 }
+
+TEST_CASE(
+    "uv: a child reads its input to the end, and one that does not read it ends all the same") {
+  auto options = shell("cat; echo end");
+  options.input = std::string(loop::kMaxChildInput - 1, 'x') + "\n";
+  CHECK(run_child(options).output == options.input + "end\n");
+  options = shell("exit 3");
+  options.input = "nobody reads this\n";
+  CHECK(run_child(options).exit_status == 3);
+  options.input.assign(loop::kMaxChildInput + 1, 'x');
+  const auto loop = uv::make_loop(1);
+  CHECK(loop->spawn(options, [](auto) {}).error().code() == ErrorCode::invalid_argument);
+}

@@ -67,10 +67,16 @@ class Worker {
   [[nodiscard]] virtual std::size_t width() const = 0;
 };
 
+// What a pipe takes in one write, whatever else is in it (PIPE_BUF): nobody waits for a reader.
+inline constexpr std::size_t kMaxChildInput = 4096;
+
 struct ChildOptions {
   std::vector<std::string> argv;         // argv[0] is an absolute path; no shell, no PATH search
   std::vector<std::string> environment;  // whole, "KEY=value"
   std::string working_directory = "/";
+  // What its standard input gives before it ends; at most kMaxChildInput bytes, not of the result.
+  // For what must not stand in an argument vector. Empty: /dev/null.
+  std::string input = {};
   std::size_t output_limit = 16 * 1024;         // first and last half are kept beyond it
   std::int64_t timeout_ns = 60 * kNsPerSecond;  // then SIGKILL to the child's session; 0: none
   // Borrowed until `spawn` returns. Output goes to this descriptor and not to the result: for a
@@ -94,7 +100,7 @@ struct ChildResult {
 inline constexpr std::int64_t kChildGraceNs = 10 * kNsPerSecond;
 
 // What every loop asks of options before it starts anything: argv[0] absolute, an absolute working
-// directory, no NUL byte in a string. `invalid_argument`.
+// directory, no NUL byte in a string, no more input than fits. `invalid_argument`.
 [[nodiscard]] Status check_child_options(const ChildOptions& options);
 // That, and a limit: for `run_child_in_job`.
 [[nodiscard]] Status check_job_child_options(const ChildOptions& options);
@@ -121,10 +127,10 @@ class Loop {
   // A thread of its own that runs its jobs one after the other. Destroying it waits for all jobs;
   // their `done` callbacks still run. It must not outlive the loop.
   [[nodiscard]] virtual std::unique_ptr<Worker> make_serial_worker() = 0;
-  // Starts a child with standard input from /dev/null, umask 022, a session of its own and no other
-  // descriptor than 0, 1 and 2 (and 3, see above). `not_found`, `permission_denied`: `done` never
-  // runs. `done` runs when the child itself has ended, with all it wrote until then; what its own
-  // background children write later is not waited for.
+  // Starts a child with standard input from /dev/null (or `input`), umask 022, a session of its own
+  // and no other descriptor than 0, 1 and 2 (and 3, see above). `not_found`, `permission_denied`:
+  // `done` never runs. `done` runs when the child itself has ended, with all it wrote until then;
+  // what its own background children write later is not waited for.
   [[nodiscard]] virtual Status spawn(const ChildOptions& options,
                                      std::function<void(ChildResult)> done) = 0;
   // The same from a job of the pool, which waits for the child's end and gets it as its own result:
