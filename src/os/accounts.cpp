@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
+#include <shared_mutex>
 #include <unordered_map>
 
 #include "datum/os/walk.hpp"
@@ -79,17 +81,33 @@ Result<NameTable> read_names(Files& files, Walker& walker, const std::string& pa
 
 class FileAccounts final : public Accounts {
  public:
-  FileAccounts(NameTable users, NameTable groups)
-      : users_(std::move(users)), groups_(std::move(groups)) {}
+  FileAccounts(Files& files, const Handle& root) : files_(files), root_(Handle::borrow(root)) {}
 
   std::optional<std::uint32_t> find_uid(std::string_view name) override {
+    const std::shared_lock lock(mutex_);
     return find_id(users_, name);
   }
   std::optional<std::uint32_t> find_gid(std::string_view name) override {
+    const std::shared_lock lock(mutex_);
     return find_id(groups_, name);
   }
-  std::string user_name(std::uint32_t uid) override { return name_of(users_, uid); }
-  std::string group_name(std::uint32_t gid) override { return name_of(groups_, gid); }
+  std::string user_name(std::uint32_t uid) override {
+    const std::shared_lock lock(mutex_);
+    return name_of(users_, uid);
+  }
+  std::string group_name(std::uint32_t gid) override {
+    const std::shared_lock lock(mutex_);
+    return name_of(groups_, gid);
+  }
+  [[nodiscard]] Status refresh() override {
+    Walker walker(files_, root_);
+    DATUM_ASSIGN(auto users, read_names(files_, walker, "/etc/passwd"));
+    DATUM_ASSIGN(auto groups, read_names(files_, walker, "/etc/group"));
+    const std::unique_lock lock(mutex_);
+    users_ = std::move(users);
+    groups_ = std::move(groups);
+    return {};
+  }
 
  private:
   static std::optional<std::uint32_t> find_id(const NameTable& table, std::string_view name) {
@@ -106,18 +124,19 @@ class FileAccounts final : public Accounts {
     return number == 0 ? "root" : std::to_string(number);
   }
 
-  const NameTable users_;
-  const NameTable groups_;
+  Files& files_;
+  const Handle root_;
+  std::shared_mutex mutex_;
+  NameTable users_;
+  NameTable groups_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Accounts>> read_accounts(Files& files, const Handle& root) {
-  Walker walker(files, root);
-  DATUM_ASSIGN(auto users, read_names(files, walker, "/etc/passwd"));
-  DATUM_ASSIGN(auto groups, read_names(files, walker, "/etc/group"));
-  return std::unique_ptr<Accounts>(
-      std::make_unique<FileAccounts>(std::move(users), std::move(groups)));
+  auto accounts = std::make_unique<FileAccounts>(files, root);
+  DATUM_TRY(accounts->refresh());
+  return std::unique_ptr<Accounts>(std::move(accounts));
 }
 
 }  // namespace datum::os
