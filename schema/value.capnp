@@ -109,6 +109,7 @@ enum Obstacle {
   unmanagedContent @8;
   overridden @9;
   noSuchKey @10;
+  noPassword @11;
 }
 
 enum ActionKind {

@@ -96,6 +96,7 @@ bool is_known(core::Obstacle value) {
     case core::Obstacle::unmanaged_content:
     case core::Obstacle::overridden:
     case core::Obstacle::no_such_key:
+    case core::Obstacle::no_password:
       return true;
   }
   return false;

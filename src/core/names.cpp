@@ -42,10 +42,10 @@ std::string_view to_string(Found found) {
 }
 
 std::string_view to_string(Obstacle obstacle) {
-  static constexpr std::array<std::string_view, 11> kWords{
+  static constexpr std::array<std::string_view, 12> kWords{
       "none",        "mount point", "hard links",        "no content",        "not corrected",
       "not empty",   "immutable",   "unresolved secret", "unmanaged content", "overridden",
-      "no such key",
+      "no such key", "no password",
   };
   return word(kWords, obstacle, 0);
 }

@@ -115,6 +115,39 @@ bool provides_folder(const Planning& planning, const std::string& path) {
   return is_folder && (action.kind == ActionKind::create || action.kind == ActionKind::replace);
 }
 
+// A user comes after the groups that the plan makes and that the document names.
+void add_account_order(Planning& planning, const Subject& subject) {
+  const auto& resource = *subject.resource;
+  if (resource.target.family != TargetFamily::user || !subject.own) return;
+  std::vector<std::string> names{std::string(resource.text(model::Field::primary_group)),
+                                 resource.target.name};
+  if (const auto* groups = resource.find(model::Field::groups)) {
+    const auto& listed = std::get<std::vector<std::string>>(*groups);
+    names.insert(names.end(), listed.begin(), listed.end());
+  }
+  auto& draft = planning.drafts[*subject.own];
+  for (const auto& name : names) {
+    const auto group = planning.by_target.find(model::Target{TargetFamily::group, name});
+    if (group != planning.by_target.end() && builds(draft.action.kind) &&
+        builds(planning.drafts[group->second].action.kind))
+      draft.weak.push_back(group->second);
+  }
+}
+
+void set_order_class(const Planning& planning, Draft& draft) {
+  const auto& action = draft.action;
+  const bool user = action.target.family == TargetFamily::user;
+  if (!user && action.target.family != TargetFamily::group) return;
+  if (removes(action.kind)) {
+    draft.order_class = user ? kUserLeaves : kGroupLeaves;
+    return;
+  }
+  const auto* subject = planning.find(action.reference);
+  const auto number = user ? model::Field::uid : model::Field::gid;
+  if (subject != nullptr && subject->resource->find(number) != nullptr)
+    draft.order_class = kNumberedAccount;
+}
+
 void unique_nodes(std::vector<Node>& nodes) {
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
@@ -126,10 +159,12 @@ void add_edges(Planning& planning) {
   for (const auto& subject : planning.subjects) {
     add_requirements(planning, subject);
     add_notification_order(planning, subject);
+    add_account_order(planning, subject);
   }
   for (Node node = 0; node < planning.drafts.size(); ++node) {
     add_leaving_order(planning, node);
     add_folder_order(planning, node);
+    set_order_class(planning, planning.drafts[node]);
   }
   for (auto& draft : planning.drafts) {
     unique_nodes(draft.strong);

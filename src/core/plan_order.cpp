@@ -10,7 +10,10 @@
 namespace datum::core {
 namespace {
 
-bool comes_before(const Action& a, const Action& b) {
+bool comes_before(const Draft& first, const Draft& second) {
+  if (first.order_class != second.order_class) return first.order_class < second.order_class;
+  const auto& a = first.action;
+  const auto& b = second.action;
   if (a.reference != b.reference) return a.reference < b.reference;
   if (a.target != b.target) return a.target < b.target;
   return a.kind < b.kind;
@@ -24,7 +27,7 @@ class Order {
       : drafts_(drafts), rank_(drafts.size()), by_rank_(drafts.size()) {
     std::iota(by_rank_.begin(), by_rank_.end(), 0U);
     std::sort(by_rank_.begin(), by_rank_.end(),
-              [&](Node a, Node b) { return comes_before(drafts[a].action, drafts[b].action); });
+              [&](Node a, Node b) { return comes_before(drafts[a], drafts[b]); });
     for (Node i = 0; i < by_rank_.size(); ++i) rank_[by_rank_[i]] = i;
     count_edges();
   }

@@ -18,12 +18,18 @@ namespace datum::core {
 
 using Node = std::uint32_t;  // index of a draft
 
+// Accounts: who is in a group leaves before the group does, and what has a number declared takes it
+// before anything else could be given it.
+inline constexpr std::uint8_t kUserLeaves = 0, kNumberedAccount = 1, kUsualOrder = 2,
+                              kGroupLeaves = 3;
+
 struct Draft {
   Action action;
   std::vector<Node> strong;  // must come first, because of folders
   std::vector<Node> weak;    // must come first, as documents say; gives way to folders
   bool needs_empty = false;  // a folder that is not empty yet
   std::uint32_t entries = 0;
+  std::uint8_t order_class = kUsualOrder;  // lower ones first, where nothing else decides
 };
 
 // One resource of the manifest with all that is known of it.

@@ -79,6 +79,9 @@ std::string_view obstacle_words(const Subject& subject, const Action& action) {
              "value";
     case Obstacle::no_such_key:
       return "no such key: the kernel does not know it; load its module, or correct the key";
+    case Obstacle::no_password:
+      return "no password: without its lock anybody could log in; declare passwordRef, or set a "
+             "password by hand";
     case Obstacle::unmanaged_content:
       return subject.owned == nullptr
                  ? "unmanaged content: the file has other content and onConflict is fail; move it "

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <thread>
 
 #include "datum/config/hold.hpp"
@@ -156,6 +157,28 @@ static std::vector<os::FileStat> own_files(Session& session) {
   return own;
 }
 
+// Where agent.yaml says that they are. A configuration that cannot be read has none.
+static std::unique_ptr<resource::Secrets> make_secrets(const Session& session) {
+  const auto none = [&](std::string why) {
+    return std::make_unique<resource::FolderSecrets>(*session.files, std::string(), trusted_uid(),
+                                                     std::move(why));
+  };
+  const auto configuration = read_config(*session.files, session.config_folder);
+  if (!configuration) return none(configuration.error().message());
+  std::string folder;
+  if (configuration->secrets_backend.value == config::SecretsBackend::credentials) {
+    const char* given = std::getenv("CREDENTIALS_DIRECTORY");
+    if (given == nullptr || given[0] != '/')
+      return none("no credentials: $CREDENTIALS_DIRECTORY names no folder");
+    folder = given;
+  } else {
+    const auto& path = configuration->secrets_path;
+    folder = path.origin.is_default() ? path.value : below(session.root_path, path.value);
+  }
+  return std::make_unique<resource::FolderSecrets>(*session.files, std::move(folder),
+                                                   trusted_uid());
+}
+
 std::shared_ptr<resource::Machine> make_machine(Session& session,
                                                 std::shared_ptr<const ContentSource> content,
                                                 Bytes sensitive_key) {
@@ -166,6 +189,8 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->accounts = session.accounts.get();
   machine->units = session.units.get();
   machine->packages = session.packages.get();
+  session.secrets = make_secrets(session);
+  machine->secrets = session.secrets.get();
   machine->content = content.get();
   machine->trusted_uid = trusted_uid();
   machine->max_open_folders = open_folders_of_a_job();

@@ -25,6 +25,7 @@ struct Session {
   std::string state_folder;
   std::string config_folder;
   std::unique_ptr<os::Accounts> accounts;
+  std::unique_ptr<resource::Secrets> secrets;
   std::unique_ptr<os::Units> units;            // of this machine itself; null under another root
   std::unique_ptr<os::PackageTools> packages;  // likewise
   bool strict_paths = false;                   // `trust.strictPaths`

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "account/account_facts.hpp"
 #include "file/file_facts.hpp"
 #include "observation_digest.hpp"
 #include "package/package_observer.hpp"
@@ -28,9 +29,25 @@ namespace {
 std::optional<std::string> find_skip_reason(const Machine& machine, model::ResourceType type) {
   if (type == model::ResourceType::service) return find_unit_absence(machine);
   if (type == model::ResourceType::package) return find_package_absence(machine);
+  if (type == model::ResourceType::user || type == model::ResourceType::group) return {};
   if (find_provider(type) != nullptr) return {};
   if (machine.root_path != "/") return "not under --root";
   return "no provider for " + std::string(model::to_string(type)) + " in this version";
+}
+
+void observe_by_type(Sight& sight, const model::Resource& resource, core::Observation& seen) {
+  switch (resource.reference.type) {
+    case model::ResourceType::service:
+      return observe_service(sight, resource, seen);
+    case model::ResourceType::package:
+      return observe_package(sight, resource, seen);
+    case model::ResourceType::user:
+      return observe_user(sight, resource, seen);
+    case model::ResourceType::group:
+      return observe_group(sight, resource, seen);
+    default:
+      return find_provider(resource.reference.type)->observe(sight, resource, seen);
+  }
 }
 
 bool has_drift(const core::Observation& seen) {
@@ -61,12 +78,7 @@ core::Observation Observer::observe(const model::Resource& resource) {
     seen.condition = core::Condition::skipped;
     seen.reason = std::move(*why);
   } else {
-    if (type == model::ResourceType::service)
-      observe_service(impl_->sight, resource, seen);
-    else if (type == model::ResourceType::package)
-      observe_package(impl_->sight, resource, seen);
-    else
-      find_provider(type)->observe(impl_->sight, resource, seen);
+    observe_by_type(impl_->sight, resource, seen);
     if (seen.found != core::Found::unseen)
       seen.condition = has_drift(seen) ? core::Condition::drifted : core::Condition::converged;
   }
@@ -149,6 +161,10 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
   }
   if (target.family == model::TargetFamily::package) {
     observe_leaving_package(impl_->sight, seen);
+    return seen;
+  }
+  if (target.family == model::TargetFamily::user || target.family == model::TargetFamily::group) {
+    observe_leaving_account(impl_->sight, seen);
     return seen;
   }
   if (place_of(target).empty()) {

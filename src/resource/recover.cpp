@@ -116,16 +116,20 @@ class Recovery {
     const auto& action = dead_.actions[index];
     auto& result = results_[index];
     result.ordinal = action.ordinal;
-    if (action.target.family == model::TargetFamily::unit) {
-      result.outcome = judge(action.kind, look_at(index, result), false);
-      return;
-    }
     if (action.target.family == model::TargetFamily::package) {
       result.outcome = judge_package(action.kind, look_at(index, result));
       return;
     }
     const auto place = place_of(action.target);
-    if (place.empty()) return;
+    if (place.empty()) {
+      result.outcome = judge(action.kind, look_at(index, result), false);
+      // A tool that outlived its host may not be done yet.
+      const bool account = action.target.family == model::TargetFamily::user ||
+                           action.target.family == model::TargetFamily::group;
+      if (account && !find_lock_holder(sight_).empty())
+        result.outcome = RecoveredOutcome::untellable;
+      return;
+    }
     const auto where = sight_.walker().locate(place);
     const auto temp = temp_name(dead_.store, dead_.pass, action.ordinal);
     result.temporary_left = where ? anything_left(sight_, *where, temp) : !is_gone(where.error());

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "account/account_facts.hpp"
 #include "datum/crypto/digest.hpp"
+#include "show.hpp"
 
 namespace datum::resource {
 
@@ -56,6 +58,32 @@ Result<const os::PackageBook*> Sight::packages() {
   if (!packages_) packages_ = machine_->packages->read();
   if (!*packages_) return fail(packages_->error());
   return &**packages_;
+}
+
+Result<const AccountBook*> Sight::accounts() {
+  if (!accounts_) {
+    AccountBook book;
+    DATUM_TRY(book.read(*this));
+    accounts_ = std::move(book);
+  }
+  return &*accounts_;
+}
+
+Result<std::string> Sight::secret(std::string_view name) const {
+  const auto what = "secret " + shown(name) + " cannot be resolved";
+  if (machine_->secrets == nullptr)
+    return fail(ErrorCode::unavailable, what + ": no secret backend");
+  auto found = machine_->secrets->find(name);
+  if (!found) return fail(std::move(found).error().context(what));
+  return found;
+}
+
+Result<std::string> Sight::password_hash(std::string_view name) const {
+  DATUM_ASSIGN(auto text, secret(name));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (is_crypt_hash(text)) return text;
+  return fail(ErrorCode::invalid_argument,
+              "secret " + shown(name) + " is no crypt hash; nothing was changed");
 }
 
 MutableByteView Sight::buffer() {

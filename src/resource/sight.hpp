@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "account/account_book.hpp"
 #include "datum/os/walk.hpp"
 #include "datum/resource/observer.hpp"
 #include "service/unit_book.hpp"
@@ -44,10 +45,14 @@ class Sight {
   [[nodiscard]] os::Files& files() const { return *machine_->files; }
   [[nodiscard]] os::Walker& walker() { return walker_; }
   [[nodiscard]] UnitBook& units() { return units_; }
-  // Read when somebody first asks.
+  // Each is read when somebody first asks, and then never again.
   [[nodiscard]] Result<const BootValues*> boot_values();
-  // Read when first asked for, and then never again.
   [[nodiscard]] Result<const os::PackageBook*> packages();
+  [[nodiscard]] Result<const AccountBook*> accounts();
+  // The errors say which secret cannot be resolved, and why.
+  [[nodiscard]] Result<std::string> secret(std::string_view name) const;
+  // A secret that is a crypt hash, without line ends; anything else is `invalid_argument`.
+  [[nodiscard]] Result<std::string> password_hash(std::string_view name) const;
   [[nodiscard]] MutableByteView buffer();
 
   // What lies under the name; no value if nothing does.
@@ -90,6 +95,7 @@ class Sight {
   UnitBook units_;
   std::optional<BootValues> boot_values_;
   std::optional<Result<os::PackageBook>> packages_;
+  std::optional<AccountBook> accounts_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t owned_hint_ = 0;  // see read_access
   bool expects_regular_ = false;

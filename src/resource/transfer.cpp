@@ -2,9 +2,11 @@
 #include "transfer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "datum/crypto/digest.hpp"
+#include "datum/model/substitution.hpp"
 
 namespace datum::resource {
 
@@ -133,13 +135,66 @@ Status copy_file(Sight& sight, const os::Handle& from, const os::FileStat& stat,
   return writer.finish();
 }
 
-Result<std::unique_ptr<ByteSource>> open_content(const Machine& machine,
-                                                 const model::Content& content) {
+namespace {
+
+// A document has at most as much.
+constexpr std::size_t kMaxTemplate = 16 * 1024 * 1024;
+
+class OwnedText final : public ByteSource {
+ public:
+  explicit OwnedText(std::string text) : text_(std::move(text)), left_(as_bytes(text_)) {}
+  [[nodiscard]] Result<std::size_t> read(MutableByteView out) override { return left_.read(out); }
+
+ private:
+  std::string text_;
+  BytesSource left_;
+};
+
+Result<std::unique_ptr<ByteSource>> open_unresolved(const Machine& machine,
+                                                    const model::Content& content) {
   if (content.has_bytes)
     return std::unique_ptr<ByteSource>(std::make_unique<BytesSource>(as_bytes(content.bytes)));
   auto opened = machine.content->open(content.digest);
   if (!opened) return fail(std::move(opened).error().context("content"));
   return opened;
+}
+
+Result<std::string> read_template(const Machine& machine, const model::Content& content) {
+  DATUM_ASSIGN(const auto source, open_unresolved(machine, content));
+  std::string text;
+  std::array<std::byte, 4096> piece{};
+  for (;;) {
+    DATUM_ASSIGN(const auto count, source->read(piece));
+    if (count == 0) break;
+    text.append(as_text(ByteView(piece).first(count)));
+    if (text.size() > kMaxTemplate)
+      return fail(ErrorCode::limit_exceeded, "a template has at most 16 MiB");
+  }
+  DATUM_TRY(compare(crypto::sha256(as_bytes(text)), content.digest));
+  return text;
+}
+
+Result<std::string> resolve(const Sight& sight, const model::Content& content) {
+  if (!content.secret.empty()) return sight.secret(content.secret);
+  DATUM_ASSIGN(const auto text, read_template(sight.machine(), content));
+  return model::fill_secrets(text, [&](std::string_view name) { return sight.secret(name); });
+}
+
+}  // namespace
+
+bool has_secrets(const model::Content& content) {
+  return content.has_secrets || !content.secret.empty();
+}
+
+Result<DeclaredContent> open_content(const Sight& sight, const model::Content& content) {
+  if (!has_secrets(content)) {
+    DATUM_ASSIGN(auto source, open_unresolved(sight.machine(), content));
+    return DeclaredContent{content.digest, content.size, std::move(source)};
+  }
+  DATUM_ASSIGN(auto text, resolve(sight, content));
+  DeclaredContent declared{crypto::sha256(as_bytes(text)), text.size(), nullptr};
+  declared.source = std::make_unique<OwnedText>(std::move(text));
+  return declared;
 }
 
 }  // namespace datum::resource

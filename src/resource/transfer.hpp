@@ -22,9 +22,17 @@ enum class Into : bool { empty_file, old_content };
 [[nodiscard]] Status copy_file(Sight& sight, const os::Handle& from, const os::FileStat& stat,
                                const os::Handle& to);
 
-// The declared content of a File: from the manifest itself or from the machine's source.
-[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_content(const Machine& machine,
-                                                               const model::Content& content);
+// The declared content of a File, secrets filled in.
+struct DeclaredContent {
+  Digest digest;
+  std::uint64_t size = 0;
+  std::unique_ptr<ByteSource> source;
+};
+// From the manifest itself, from the machine's source, or from its secrets, looked up now. Errors
+// of a secret say which one, and never what it is.
+[[nodiscard]] Result<DeclaredContent> open_content(const Sight& sight,
+                                                   const model::Content& content);
+[[nodiscard]] bool has_secrets(const model::Content& content);
 
 // Streams bytes that outlive it, as a manifest's do a wave.
 class BytesSource final : public ByteSource {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "account/account_wave.hpp"
 #include "package/package_wave.hpp"
 #include "path_facts.hpp"
 #include "prepare.hpp"
@@ -55,6 +56,10 @@ Result<std::vector<Prepared>> FileWave::prepare(blobs::BlobStore& store) {
 }
 
 std::int64_t FileWave::act() {
+  // An account of an earlier wave, or of a package of one, may own what this one makes.
+  if (auto refreshed = impl_->machine->accounts->refresh(); !refreshed)
+    for (const auto ordinal : impl_->ordinals)
+      impl_->failures.try_emplace(ordinal, refreshed.error());
   impl_->results = run();
   return 0;
 }
@@ -73,6 +78,9 @@ std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
                                          std::move(ordinals), std::move(options));
   if (family == model::TargetFamily::package)
     return std::make_shared<PackageWave>(std::move(machine), std::move(declared), std::move(plan),
+                                         std::move(ordinals), std::move(options));
+  if (family == model::TargetFamily::user || family == model::TargetFamily::group)
+    return std::make_shared<AccountWave>(std::move(machine), std::move(declared), std::move(plan),
                                          std::move(ordinals), std::move(options));
   return std::make_shared<FileWave>(std::move(machine), std::move(declared), std::move(plan),
                                     std::move(ordinals), std::move(options));

@@ -47,11 +47,19 @@ FILES = {
     "in-place": ({"content": secret("i-new"), "mode": "0600", "replace": "inPlace"}, 0o600),
     "backup": ({"content": secret("j-new"), "mode": "0600", "onConflict": "backup"}, 0o600),
     "goes": ({"state": "absent"}, 0o600),
+    "by-reference": ({"secretRef": "whole"}, 0o600),
+    "by-reference-open": ({"secretRef": "whole", "mode": "0644"}, 0o644),
+    "filled": ({"template": "filled.tpl"}, 0o644),
+    "filled-anew": ({"template": "filled.tpl", "mode": "0644"}, None),
+    "unresolved": ({"secretRef": "nowhere"}, 0o600),
 }
+SECRETS = {"whole": secret("p-new"), "deep/part": f"{CANARY}-q-new"}
+TEMPLATE = "user = x\npassword = {{ secrets.deep/part }}\nagain = {{ secrets.deep/part }}\n"
+FILLED = TEMPLATE.replace("{{ secrets.deep/part }}", SECRETS["deep/part"])
 
 
 def plain_digests():
-    texts = [fields["content"] for name, (fields, _) in FILES.items()
+    texts = [*SECRETS.values(), FILLED] + [fields["content"] for name, (fields, _) in FILES.items()
              if CANARY in fields.get("content", "")] + [secret(f"{name}-old") for name in FILES]
     return [hashlib.sha256(text.encode()).digest() for text in texts + [secret("purged"), secret("by-hand")]]
 
@@ -86,8 +94,14 @@ class SecretsStay(unittest.TestCase):
         (folder / "closing").write_text("was for everybody\n")
         (folder / "purged").write_text(secret("purged"))
         (folder / "purged").chmod(0o600)
+        for name, value in SECRETS.items():
+            path = bench.root / "etc/datum/secrets" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(value)
+            path.chmod(0o600)
         resources = [fleet.file(name, f"/d/{name}", **fields) for name, (fields, _) in FILES.items()]
         bench.declare(fleet.directory("d", "/d", purge=True), *resources)
+        (bench.fleet / "base/filled.tpl").write_text(TEMPLATE)
         cls.run_all("first contact")
         cls.say("enforce", bench.enforce("--all"))
         for name in FILES:
@@ -146,6 +160,8 @@ class SecretsStay(unittest.TestCase):
     def test_the_canaries_were_handled(self):
         """secrets: the passes of this test did change the files that carry the canary"""
         self.assertIn(b"File[closed]", self.said["enforce"])
+        self.assertIn(b"File[filled-anew]", self.said["enforce"])
+        self.assertIn(b"secrets/nowhere", self.said["enforce"])
         self.assertIn(b"update", self.said["enforce --json"])
         self.assertGreater(len(self.bench.events("--kind", "actionSucceeded")), 10)
         self.assertGreater(min(len(self.said[f"the export {form}"]) for form in ([], ["--redact"])), 10_000)

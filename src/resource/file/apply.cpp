@@ -30,10 +30,9 @@ Result<os::OpenedFile> open_target(Bench& bench, Work& work, os::Access access) 
 }
 
 Status write_declared(Bench& bench, const Work& work, const os::Handle& file) {
-  const auto& content = *work.resource->content();
-  DATUM_ASSIGN(const auto source, open_content(bench.sight.machine(), content));
+  DATUM_ASSIGN(const auto content, open_content(bench.sight, *work.resource->content()));
   std::uint64_t size = 0;
-  return write_content(bench.sight, *source, content.digest, file, Into::empty_file, size);
+  return write_content(bench.sight, *content.source, content.digest, file, Into::empty_file, size);
 }
 
 // A file of the same type was there: what nobody declared is taken over from it.
@@ -82,17 +81,15 @@ Status stage_in_place(Bench& bench, Work& work) {
     discard(bench, work);
     return {};
   }
-  const auto& content = *work.resource->content();
-  DATUM_ASSIGN(const auto source, open_content(bench.sight.machine(), content));
-  DATUM_TRY(check_content(bench.sight, *source, content.digest));
+  DATUM_ASSIGN(const auto content, open_content(bench.sight, *work.resource->content()));
+  DATUM_TRY(check_content(bench.sight, *content.source, content.digest));
   return stage_backup(bench, work);
 }
 
 Status write_in_place(Bench& bench, Work& work) {
-  const auto& content = *work.resource->content();
   DATUM_ASSIGN(auto opened, open_target(bench, work, os::Access::write));
   DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
-  DATUM_ASSIGN(const auto source, open_content(bench.sight.machine(), content));
+  DATUM_ASSIGN(const auto content, open_content(bench.sight, *work.resource->content()));
   DATUM_TRY(name_backup(bench, work));
   work.handle = std::move(opened.handle);
   work.atomic = false;
@@ -102,8 +99,8 @@ Status write_in_place(Bench& bench, Work& work) {
   const auto narrowed = opened.stat.mode & wanted.mode;
   if (narrowed != opened.stat.mode) DATUM_TRY(bench.files().set_mode(work.handle, narrowed));
   std::uint64_t size = 0;
-  auto written =
-      write_content(bench.sight, *source, content.digest, work.handle, Into::old_content, size);
+  auto written = write_content(bench.sight, *content.source, content.digest, work.handle,
+                               Into::old_content, size);
   if (!written)
     return fail(std::move(written).error().context("written in place, and now incomplete"));
   DATUM_TRY(bench.files().truncate(work.handle, size));

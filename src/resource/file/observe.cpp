@@ -1,6 +1,7 @@
 // Looking at a File: its content is hashed while it is read, once, through one descriptor.
 #include "../path_facts.hpp"
 #include "../show.hpp"
+#include "../transfer.hpp"
 #include "file_facts.hpp"
 #include "file_provider.hpp"
 
@@ -38,17 +39,24 @@ Result<Look> look_at(Sight& sight, const os::Location& where, const model::Targe
   return look;
 }
 
-// The name of the first `{{ secrets.NAME }}` of a template, if it is at hand.
-std::string first_secret(const model::Content& content) {
-  if (!content.secret.empty()) return content.secret;
-  constexpr std::string_view kKey = "secrets.";
-  const auto at = content.bytes.find(kKey);
-  if (at == std::string::npos) return "of a template";
-  const auto begin = at + kKey.size();
-  return content.bytes.substr(begin, content.bytes.find_first_of(" }\n", begin) - begin);
+struct Wanted {
+  Digest digest;
+  std::uint64_t size = 0;
+};
+
+// Secrets are looked up in both modes, so that both see the same drift. Nothing if one of them
+// cannot be.
+std::optional<Wanted> find_wanted(const Sight& sight, const model::Content& content,
+                                  core::Observation& seen) {
+  if (!has_secrets(content)) return Wanted{content.digest, content.size};
+  const auto resolved = open_content(sight, content);
+  if (resolved) return Wanted{resolved->digest, resolved->size};
+  set_unknown(seen, resolved.error().message());
+  add_obstacle(seen, core::Obstacle::unresolved_secret, seen.reason);
+  return std::nullopt;
 }
 
-void compare_content(Sight& sight, const model::Content& declared, const Look& look,
+void compare_content(Sight& sight, const Wanted& declared, const Look& look,
                      core::Observation& seen) {
   const auto size = look.stat->size;
   const bool worth_it =
@@ -159,10 +167,11 @@ void FileProvider::observe(Sight& sight, const model::Resource& resource,
                            core::Observation& seen) const {
   seen.sensitive = resource.sensitive();
   const auto* content = resource.content();
-  if (content != nullptr && (content->has_secrets || !content->secret.empty())) {
-    set_unknown(
-        seen, "secret " + shown(first_secret(*content)) + " cannot be resolved: no secret backend");
-    return add_obstacle(seen, core::Obstacle::unresolved_secret, seen.reason);
+  Wanted wanted;
+  if (content != nullptr) {
+    const auto found = find_wanted(sight, *content, seen);
+    if (!found) return;
+    wanted = *found;
   }
   const auto where = reach(sight, resource, seen);
   if (!where) {
@@ -183,7 +192,7 @@ void FileProvider::observe(Sight& sight, const model::Resource& resource,
   if (look->stat->type != os::FileType::regular)
     return observe_other_type(sight, *where, *look->stat, seen);
   seen.sensitive = seen.sensitive || denies_others(look->stat->mode);
-  if (content != nullptr) compare_content(sight, *content, *look, seen);
+  if (content != nullptr) compare_content(sight, wanted, *look, seen);
   if (seen.found == core::Found::unseen) return;
   add_metadata_drifts(sight, resource, *look->stat, seen);
   compare_attributes(sight, *where, *look, seen);

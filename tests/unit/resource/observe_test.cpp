@@ -254,6 +254,7 @@ TEST_CASE("resource: a secret without a backend makes the file unknown, not drif
   text.has_secrets = true;
   text.has_bytes = true;
   text.bytes = "pw={{ secrets.web.key }}\n";
+  text.digest = crypto::sha256(as_bytes(text.bytes));
   CHECK(
       m.scene.observe(a_file("/etc/s").with(Field::content, text).done()).reason.find("web.key") !=
       std::string::npos);

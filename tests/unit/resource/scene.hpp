@@ -65,6 +65,7 @@ class TestAccounts final : public os::Accounts {
   }
   std::string user_name(std::uint32_t uid) override { return name_of(users, uid); }
   std::string group_name(std::uint32_t gid) override { return name_of(groups, gid); }
+  [[nodiscard]] Status refresh() override { return {}; }
 
  private:
   using Names = std::map<std::string, std::uint32_t>;

@@ -75,8 +75,9 @@ enum class Obstacle : std::uint8_t {
   immutable = 6,      // chattr +i / +a
   unresolved_secret = 7,
   unmanaged_content = 8,  // first contact with other content and `onConflict: fail`
-  overridden = 9,    // a file of somebody else's wins at boot, and nothing else is left to correct
-  no_such_key = 10,  // the kernel has no such parameter, and nothing else is left to correct
+  overridden = 9,         // a file of somebody else's wins at boot; nothing else is left to correct
+  no_such_key = 10,       // the kernel has no such parameter; nothing else is left to correct
+  no_password = 11,       // an account to unlock has no password; nothing else is left to correct
 };
 [[nodiscard]] std::string_view to_string(Obstacle obstacle);
 

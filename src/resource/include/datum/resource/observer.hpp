@@ -23,6 +23,7 @@
 #include "datum/os/walk.hpp"
 #include "datum/resource/former.hpp"
 #include "datum/resource/own_contents.hpp"
+#include "datum/resource/secrets.hpp"
 
 namespace datum::resource {
 
@@ -35,6 +36,7 @@ struct Machine {
   os::Units* units = nullptr;              // of "/"; null where no service manager is to be asked
   os::PackageTools* packages = nullptr;    // of "/"; null where no package manager is to be asked
   const ContentSource* content = nullptr;  // declared content by digest
+  const Secrets* secrets = nullptr;        // null where no secret can be resolved
   std::uint32_t trusted_uid = 0;
   // Per store. Digests of sensitive content are HMACs under it; with an empty key they are left
   // out.

@@ -1,0 +1,52 @@
+// The wave of one User or Group: the tools of the shadow package, one after the other, each with a
+// fixed argument vector; then a look at the files, which alone says what happened. The tools lock
+// and replace the files as a whole, so that one that dies leaves the old or the new ones. Blocks;
+// belongs on a pool thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datum/resource/wave.hpp"
+
+namespace datum::resource {
+
+class AccountWave final : public Wave {
+ public:
+  AccountWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
+              std::shared_ptr<const core::Plan> plan, std::vector<std::uint32_t> ordinals,
+              WaveOptions options);
+
+  [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
+  [[nodiscard]] std::int64_t act() override;
+  [[nodiscard]] std::vector<core::ActionResult> finish() override;
+
+ private:
+  struct Work {
+    const core::Action* action = nullptr;
+    const model::Resource* resource = nullptr;  // null: it left
+    std::optional<Error> error;
+    std::string skipped;
+    std::string output;  // of the tools, bounded
+    bool began = false;  // a tool was started: something may have changed
+    std::int64_t began_ns = 0;
+  };
+
+  [[nodiscard]] Status change(Work& work);
+  [[nodiscard]] Status run_tools(Work& work);
+  [[nodiscard]] Result<bool> is_gone(const Work& work);
+  [[nodiscard]] Result<std::string> find_change(const Work& work);
+  void describe(Work& work, core::ActionResult& result);
+  void crash_point(const char* name, const Work& work) const;
+  [[nodiscard]] std::int64_t now_ns() const;
+
+  std::shared_ptr<const Machine> machine_;
+  std::shared_ptr<const Declared> declared_;
+  std::shared_ptr<const core::Plan> plan_;
+  std::vector<std::uint32_t> ordinals_;
+  WaveOptions options_;
+  std::vector<Work> works_;
+};
+
+}  // namespace datum::resource

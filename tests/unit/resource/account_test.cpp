@@ -1,0 +1,177 @@
+// Users and Groups over modelled files and tools that are played: which tools run with which
+// arguments, where the hash goes, and what is believed of a tool's end.
+#include <catch2/catch.hpp>
+
+#include "pass.hpp"
+#include "support/model_files.hpp"
+
+using namespace datum;
+using namespace datum::test;
+
+namespace {
+
+constexpr const char* kHash = "$6$salt$hash";
+
+struct World {
+  support::ModelFiles files;
+  resource::FolderSecrets secrets{files, "/secrets", 0};
+  Scene scene{files};
+  core::State state;
+  std::vector<loop::ChildOptions> ran;
+  std::function<loop::ChildResult(const loop::ChildOptions&)> play;
+
+  World() {
+    files.put_file("/etc/passwd",
+                   "root:x:0:0::/root:/bin/sh\nanna:x:1000:1000:A:/home/anna:/bin/sh\n");
+    files.put_file("/etc/shadow", "root:*:1::::::\nanna:$6$old$h:1::::::\n", 0600);
+    files.put_file("/etc/group", "root:x:0:\nanna:x:1000:\nadm:x:4:anna\nwww:x:33:\n");
+    files.put_file("/etc/gshadow", "root:*::\nanna:!::\nadm:*::anna\nwww:*::\n", 0600);
+    files.put_file("/secrets/anna", std::string(kHash) + "\n", 0600);
+    scene.machine().secrets = &secrets;
+  }
+
+  static model::Resource user(const std::string& name, std::vector<model::FieldValue> fields) {
+    model::Resource resource;
+    resource.reference = {model::ResourceType::user, name};
+    resource.fields = std::move(fields);
+    resource.fields.push_back({model::Field::state, std::string("present")});
+    model::finish_resource(resource);
+    return resource;
+  }
+
+  // Observes, plans and runs the wave of one user; its outcome in words.
+  std::string apply(const model::Resource& resource) {
+    ran.clear();
+    auto declared = declare({resource});
+    resource::Observer observer(scene.shared(), declared);
+    const std::vector<core::Observation> before{
+        observer.observe(*declared->manifest->resources[0])};
+    core::PlanInput input;
+    input.manifest = declared->manifest.get();
+    input.observations = before;
+    input.state = &state;
+    auto plan = std::make_shared<core::Plan>(core::compute_plan(input));
+    if (plan->actions.empty()) return "nothing to do";
+    if (!plan->actions[0].refusal.empty()) return "refused: " + plan->actions[0].refusal;
+    CHECK(plan->actions[0].privileged);
+    resource::WaveOptions options;
+    options.run_child = [this](const loop::ChildOptions& child) -> Result<loop::ChildResult> {
+      ran.push_back(child);
+      if (play) return play(child);
+      loop::ChildResult ended;
+      ended.exit_status = 0;
+      return ended;
+    };
+    if (between) between();
+    const auto wave = resource::make_wave(scene.shared(), declared, plan, {0}, options);
+    MemoryBlobs blobs;
+    REQUIRE(wave->prepare(blobs));
+    wave->act();
+    last = std::move(wave->finish().front());
+    if (last.skipped) return "skipped: " + last.message;
+    return last.error ? "failed: " + last.error->message() : "succeeded";
+  }
+
+  [[nodiscard]] std::string argv(std::size_t index) const {
+    std::string text;
+    for (const auto& word : ran.at(index).argv) text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
+
+  core::ActionResult last;
+  std::function<void()> between;
+};
+
+model::FieldValue text(model::Field field, const char* value) {
+  return {field, std::string(value)};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "account: all that differs goes into one usermod, the hash into chpasswd's input alone [S08]") {
+  World world;
+  const auto wanted =
+      World::user("anna", {text(model::Field::shell, "/bin/bash"),
+                           text(model::Field::comment, "-rf; $(x)"),
+                           {model::Field::groups, std::vector<std::string>{"www", "adm"}},
+                           text(model::Field::password_ref, "anna")});
+  CHECK(world.apply(wanted).starts_with("failed: it did not take effect: "));
+  REQUIRE(world.ran.size() == 2);
+  CHECK(world.argv(0) ==
+        "/usr/sbin/usermod --groups adm,www --shell /bin/bash --comment -rf; $(x) anna");
+  CHECK(world.ran[0].input.empty());
+  CHECK(world.argv(1) == "/usr/sbin/chpasswd --encrypted");
+  CHECK(world.ran[1].input == "anna:$6$salt$hash\n");
+  for (const auto& child : world.ran)
+    for (const auto& word : child.environment) CHECK(word.find("hash") == std::string::npos);
+  CHECK(world.last.changed);
+}
+
+TEST_CASE("account: a hash that a tool prints is redacted in its output and its failure") {
+  World world;
+  world.play = [](const loop::ChildOptions& child) {
+    loop::ChildResult ended;
+    ended.exit_status = child.input.empty() ? 0 : 1;
+    ended.output = "cannot take " + child.input;
+    return ended;
+  };
+  const auto told = world.apply(World::user("anna", {text(model::Field::password_ref, "anna")}));
+  CHECK(told == "failed: chpasswd ended with status 1: cannot take anna:(redacted)");
+  CHECK(world.last.output.find("$6$") == std::string::npos);
+}
+
+TEST_CASE("account: success is what the files say, not what the tool does") {
+  World world;
+  const auto wanted = World::user("anna", {text(model::Field::shell, "/bin/bash")});
+  CHECK(world.apply(wanted) == "failed: it did not take effect: shell is /bin/sh");
+  world.play = [&](const loop::ChildOptions&) {
+    world.files.put_file("/etc/passwd", "anna:x:1000:1000:A:/home/anna:/bin/bash\n");
+    loop::ChildResult ended;
+    ended.exit_status = 0;
+    return ended;
+  };
+  CHECK(world.apply(wanted) == "succeeded");
+  CHECK(world.last.left.found == core::Found::present);
+}
+
+TEST_CASE("account: one that somebody changed since it was observed is skipped, and no tool runs") {
+  World world;
+  world.between = [&] {
+    world.files.put_file("/etc/passwd", "anna:x:1000:1000:A:/home/anna:/bin/zsh\n");
+  };
+  CHECK(world.apply(World::user("anna", {text(model::Field::shell, "/bin/bash")})) ==
+        "skipped: it was changed since it was observed");
+  CHECK(world.ran.empty());
+}
+
+TEST_CASE("account: a tool past its limit or dead of a signal is told as such") {
+  World world;
+  const auto wanted = World::user("anna", {text(model::Field::shell, "/bin/bash")});
+  world.play = [](const loop::ChildOptions&) {
+    loop::ChildResult ended;
+    ended.timed_out = true;
+    ended.signal = 9;
+    return ended;
+  };
+  CHECK(world.apply(wanted).find("did not end within 60 seconds") != std::string::npos);
+  world.play = [](const loop::ChildOptions&) {
+    loop::ChildResult ended;
+    ended.signal = 11;
+    return ended;
+  };
+  CHECK(world.apply(wanted) == "failed: usermod died of signal 11");
+}
+
+TEST_CASE("account: under another root the tools get it, and a number in use is never changed") {
+  World world;
+  world.scene.machine().root_path = "/srv/other";
+  const auto number = model::FieldValue{model::Field::uid, std::int64_t{2000}};
+  CHECK(world.apply(World::user("anna", {number})).starts_with("refused: not corrected"));
+  const auto told = world.apply(World::user("anna", {number, text(model::Field::shell, "/x")}));
+  CHECK(world.argv(0) == "/usr/sbin/usermod --prefix /srv/other --shell /x anna");
+  CHECK(told.starts_with("failed: "));
+  world.apply(World::user("bert", {number, {model::Field::system, true}}));
+  CHECK(world.argv(0) ==
+        "/usr/sbin/useradd --prefix /srv/other --no-create-home --system --uid 2000 bert");
+}
