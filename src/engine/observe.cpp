@@ -43,13 +43,18 @@ struct Shared {
   }
 };
 
-// Whether it and its neighbour are asked about together: all units, all packages.
+// Whether it and its neighbour are looked at together: all units and all packages are asked about
+// at once, and the account files are read once.
 bool goes_with_next(const Shared& shared, std::size_t i) {
+  using model::TargetFamily;
   if (i + 1 >= shared.order.size()) return false;
-  const auto family = shared.resource(i).target.family;
-  const bool together =
-      family == model::TargetFamily::unit || family == model::TargetFamily::package;
-  return together && shared.resource(i + 1).target.family == family;
+  const auto kind = [&](std::size_t at) {
+    const auto family = shared.resource(at).target.family;
+    return family == TargetFamily::group ? TargetFamily::user : family;
+  };
+  const bool together = kind(i) == TargetFamily::unit || kind(i) == TargetFamily::package ||
+                        kind(i) == TargetFamily::user;
+  return together && kind(i + 1) == kind(i);
 }
 
 void observe_slice(Shared& shared, Slice slice) {

@@ -24,6 +24,8 @@ using model::ResourceType;
 // Attributes of one path: the kernel's list is at most 64 KiB of names and as much for each value.
 constexpr std::size_t kMaxAttributes = std::size_t{2} << 20U;
 constexpr std::size_t kReadSize = 64 * 1024;
+// A value has at most 4 KiB, and a line for what was before.
+constexpr std::size_t kMaxDropIn = 64 * 1024;
 
 // Old content by the digest of what it is, not of how it is kept.
 class KeptContents final : public ContentSource {
@@ -184,6 +186,7 @@ class Builder {
 
   Result<model::ResourcePtr> declare(const Done& done, const core::Undo& undo) {
     using core::Found;
+    if (undo.target.family == model::TargetFamily::sysctl) return declare_sysctl(done, undo);
     if (undo.target.family != model::TargetFamily::path)
       return fail(ErrorCode::unsupported, std::string("what a ")
                                               .append(to_string(undo.target.family))
@@ -208,6 +211,27 @@ class Builder {
         break;
       default:
         return fail(ErrorCode::unsupported, "what was there was no file, folder or link");
+    }
+    model::finish_resource(resource);
+    return std::make_shared<const model::Resource>(std::move(resource));
+  }
+
+  // What the kernel had beside its drop-in goes with the drop-in.
+  Result<model::ResourcePtr> declare_sysctl(const Done& done, const core::Undo& undo) {
+    if (!done.tellable)
+      return fail(ErrorCode::conflict, "nobody can tell whether the action took effect");
+    model::Resource resource;
+    resource.reference = undo.reference;
+    set(resource, Field::key, undo.target.name.str());
+    if (done.announced.before == core::Found::absent) {
+      set(resource, Field::state, std::string("absent"));
+    } else {
+      if (done.announced.old_content.empty())
+        return fail(ErrorCode::not_found, "no other drop-in of it was kept");
+      DATUM_ASSIGN(const auto read, read_content(done, kMaxDropIn));
+      auto value = resource::find_persisted_value(read.bytes, undo.target.name);
+      if (!value) return fail(ErrorCode::not_found, "its old drop-in did not set it");
+      set(resource, Field::value, std::move(*value));
     }
     model::finish_resource(resource);
     return std::make_shared<const model::Resource>(std::move(resource));

@@ -3,6 +3,7 @@
 """Users and Groups in a scratch root, by the tools' own --prefix, and in a mount namespace with an /etc of its own: each
 field, each way to spoil it, what observe says of it, what repair and removal do. No account of this machine is looked at."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -475,6 +476,18 @@ class LocalFiles(unittest.TestCase):
         self.bench.declare(fleet.directory("d", str(self.bench.scratch / "d")))
         self.assertEqual(self.run_pass("reconcile", "--mode", "enforce").code, 0)
         self.assertEqual(self.etc.entry("passwd", "anna"), [])
+
+    def test_record_lock(self):
+        """account: the lock that glibc's tools take is waited for, and its holder named when that lasts too long"""
+        lock = open(self.etc.folder / ".pwd.lock", "w", encoding="utf-8")
+        self.addCleanup(lock.close)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        self.bench.declare(group("made"))
+        done = self.run_pass("reconcile", "--mode", "enforce")
+        self.assertEqual(done.code, 2, done.text)
+        self.assertRegex(done.out, r"cannot lock .*; pid %d \(.*\) by /etc/.pwd.lock holds it" % os.getpid())
+        fcntl.lockf(lock, fcntl.LOCK_UN)
+        self.assertEqual(self.run_pass("reconcile", "--mode", "enforce").code, 0)
 
     def test_other_sources_of_names(self):
         """user: a name that only another source of names has is planned as a local account, and the conflict is told [G07]"""

@@ -270,6 +270,40 @@ class Removal(Case):
         self.assertEqual(self.bench.live(FORWARD), "1")
 
 
+class Undoing(Case):
+    def undo(self, number):
+        passes = [event["seq"] for event in self.bench.events("--kind", "passStarted")]
+        done = fleet.datum("revert", str(passes[number]), "--state", self.bench.state, "--mode", "enforce",
+                           before=self.bench.before)
+        self.assertNotIn("cannot be undone", done.text)
+        self.assertNotIn("failed", done.out)
+        return done
+
+    def test_update(self):
+        """sysctl: undoing an update gives both places the value that the drop-in had, and undoing the creation none"""
+        before = self.bench.live(PORTS)
+        self.enforce(sysctl(PORTS, "40000 50000"))
+        self.enforce(sysctl(PORTS, "41000 50000"))
+        self.undo(1)
+        self.assertEqual(self.bench.live(PORTS), "40000 50000")
+        self.assertIn(f"# before: {before}\n{PORTS} = 40000 50000\n", self.bench.sh(f"cat /etc/sysctl.d/70-datum-{PORTS}.conf"))
+
+    def test_creation(self):
+        """sysctl: undoing a creation takes the drop-in away and gives the kernel back what it had"""
+        before = self.bench.live(PORTS)
+        self.enforce(sysctl(PORTS, "40000 50000"))
+        self.undo(0)
+        self.assertEqual((self.bench.live(PORTS), self.bench.sh("ls -A /etc/sysctl.d")), (before, ""))
+
+    def test_removal(self):
+        """sysctl: undoing a removal makes the drop-in again and gives the kernel its value"""
+        self.enforce(sysctl(PORTS, "40000 50000"))
+        self.enforce(fleet.directory("d", "/run/d"))
+        passes = [event["seq"] for event in self.bench.events("--kind", "passStarted")]
+        done = fleet.datum("revert", str(passes[1]), "--state", self.bench.state, "--mode", "enforce", before=self.bench.before)
+        self.assertEqual(self.bench.live(PORTS), "40000 50000", done.text)
+
+
 class OtherRoot(unittest.TestCase):
     def test_drop_in_alone(self):
         """sysctl: under --root only the drop-in is made and removed, and a warning says so; this kernel is not asked"""

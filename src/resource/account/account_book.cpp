@@ -231,11 +231,21 @@ std::string find_lock_file_owner(Sight& sight, const os::Handle& proc) {
 
 // "1: POSIX  ADVISORY  WRITE 812 08:01:131 0 EOF": the inode's file system is not compared; the
 // device numbers of /proc are not those of stat on every file system.
+// The tools lock this machine's own file under another root too; only what runs in that root by
+// chroot locks the root's.
+std::vector<std::string> lock_inodes(Sight& sight) {
+  std::vector<std::string> inodes;
+  const auto add = [&](const os::Handle& etc) {
+    if (const auto stat = sight.files().stat_at(etc, ".pwd.lock"))
+      inodes.push_back(":" + std::to_string(stat->inode));
+  };
+  if (const auto etc = sight.files().open_root("/etc")) add(*etc);
+  if (const auto where = sight.walker().locate("/etc/.pwd.lock")) add(where->folder->handle);
+  return inodes;
+}
+
 std::string find_record_lock_owner(Sight& sight, const os::Handle& proc) {
-  const auto where = sight.walker().locate("/etc/.pwd.lock");
-  if (!where) return {};
-  const auto stat = sight.find(*where);
-  if (!stat || !*stat) return {};
+  const auto inodes = lock_inodes(sight);
   auto& files = sight.files();
   const auto file = files.open_file(proc, "locks", os::Access::read);
   if (!file) return {};
@@ -246,12 +256,15 @@ std::string find_record_lock_owner(Sight& sight, const os::Handle& proc) {
     if (!count || *count == 0) break;
     text.append(as_text(room.first(*count)));
   }
-  const auto wanted = ":" + std::to_string((*stat)->inode);
   for (const auto line : split(text, '\n')) {
     Fields words;
     for (const auto word : split(line, ' '))
       if (!word.empty()) words.push_back(word);
-    if (words.size() < 6 || words[1] == "->" || !words[5].ends_with(wanted)) continue;
+    if (words.size() < 6 || words[1] == "->") continue;
+    const bool is_it = std::any_of(inodes.begin(), inodes.end(), [&](const std::string& inode) {
+      return words[5].ends_with(inode);
+    });
+    if (!is_it) continue;
     if (auto who = name_process(sight, proc, std::string(words[4])); !who.empty())
       return who + " by /etc/.pwd.lock";
   }

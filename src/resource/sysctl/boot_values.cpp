@@ -7,6 +7,7 @@
 
 #include "../sight.hpp"
 #include "datum/model/reserved.hpp"
+#include "datum/resource/former.hpp"
 #include "kernel.hpp"
 
 namespace datum::resource {
@@ -128,6 +129,10 @@ DropIn parse_drop_in(std::string_view text, std::string_view key) {
       found.value = std::string(setting->value);
   });
   return found;
+}
+
+std::optional<std::string> find_persisted_value(std::string_view drop_in, std::string_view key) {
+  return parse_drop_in(drop_in, key).value;
 }
 
 std::string write_drop_in(const model::Resource& sysctl, const std::optional<std::string>& before) {

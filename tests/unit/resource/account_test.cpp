@@ -135,6 +135,17 @@ TEST_CASE("account: success is what the files say, not what the tool does") {
   CHECK(world.last.left.found == core::Found::present);
 }
 
+TEST_CASE("account: [G01] groups are a set, and the primary one is none of them") {
+  World world;
+  const auto in = [](std::vector<std::string> names) {
+    return World::user("anna", {{model::Field::groups, std::move(names)}});
+  };
+  CHECK(drifts_of(world.scene.observe(in({"adm"}))).empty());
+  CHECK(drifts_of(world.scene.observe(in({"anna", "adm"}))).empty());
+  CHECK(drifts_of(world.scene.observe(in({"www", "adm"}))) == "groups: adm -> adm, www\n");
+  CHECK(drifts_of(world.scene.observe(in({}))) == "groups: adm -> none\n");
+}
+
 TEST_CASE("account: one that somebody changed since it was observed is skipped, and no tool runs") {
   World world;
   world.between = [&] {

@@ -51,6 +51,15 @@ TEST_CASE("sysctl: both places are made, and a second pass has nothing to do") {
   CHECK(world.pass.run({wanted}).plan->empty());
 }
 
+TEST_CASE("sysctl: [C01] white space makes no difference in either place") {
+  World world;
+  world.files.put_file(kLive, "\t1\t 2   3\n");
+  world.files.put_file(kDropIn, "kernel/test =1 2\t3  \n");
+  CHECK(drifts_of(world.scene.observe(a_sysctl("1  2 3"))).empty());
+  CHECK(drifts_of(world.scene.observe(a_sysctl("12 3"))) ==
+        "value: 1 2 3 -> 12 3\npersisted: 1 2\\x093 -> 12 3\n");
+}
+
 TEST_CASE("sysctl: any number of them share a wave with files") {
   World world;
   std::vector<model::Resource> wanted{a_file("/etc/f").content(world.scene.content, "f\n").done()};

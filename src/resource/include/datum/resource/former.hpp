@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,5 +32,9 @@ using FormerStates = std::map<model::Target, Former>;
 // that is not just that.
 [[nodiscard]] Bytes encode_attributes(const std::vector<os::Attribute>& attributes);
 [[nodiscard]] Result<std::vector<os::Attribute>> decode_attributes(ByteView bytes);
+
+// What the text of a drop-in of sysctl.d(5) sets the key to; nothing if it does not.
+[[nodiscard]] std::optional<std::string> find_persisted_value(std::string_view drop_in,
+                                                              std::string_view key);
 
 }  // namespace datum::resource
