@@ -26,7 +26,7 @@ class Boot(Case):
 
     def test_ours(self):
         """sysctl: at boot our drop-in sets its key, a dot inside of a part included"""
-        self.bench.sh("ip link set lo down && ip link set lo name v0.7")
+        self.bench.rename_loopback("v0.7")
         self.enforce(sysctl(FORWARD, "1"), sysctl("vlan", "1", key="net.ipv4.conf.v0/7.accept_local"))
         for how in APPLY:
             self.assertEqual(self.boot(how), "1", how)
