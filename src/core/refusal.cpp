@@ -14,6 +14,7 @@ using model::ResourceType;
 bool may_replace(ResourceType type, Found found) {
   switch (type) {
     case ResourceType::file:
+    case ResourceType::repository:
     case ResourceType::sysctl:
       return found == Found::file || found == Found::symlink;
     case ResourceType::symlink:
@@ -96,7 +97,8 @@ std::string_view obstacle_words(const Subject& subject, const Action& action) {
 Found own_form(ResourceType type) {
   switch (type) {
     case ResourceType::file:
-    case ResourceType::sysctl:  // its drop-in
+    case ResourceType::repository:  // its list
+    case ResourceType::sysctl:      // its drop-in
       return Found::file;
     case ResourceType::directory:
       return Found::directory;

@@ -96,9 +96,10 @@ std::string sysctl_drop_in(std::string_view key) {
 
 RepositoryFiles repository_files(std::string_view id) {
   const std::string name(id);
-  return {"/etc/apt/sources.list.d/" + name + ".sources", "/etc/apt/keyrings/" + name + ".asc",
-          "/etc/apt/keyrings/" + name + ".gpg", "/etc/yum.repos.d/" + name + ".repo",
-          "/etc/pki/rpm-gpg/RPM-GPG-KEY-" + name};
+  return {
+      "/etc/apt/sources.list.d/" + name + ".sources", "/etc/apt/keyrings/" + name + ".asc",
+      "/etc/apt/keyrings/" + name + ".gpg",           "/etc/apt/preferences.d/" + name + ".pref",
+      "/etc/yum.repos.d/" + name + ".repo",           "/etc/pki/rpm-gpg/RPM-GPG-KEY-" + name};
 }
 
 std::vector<std::string> provider_paths(const Resource& resource) {
@@ -107,8 +108,9 @@ std::vector<std::string> provider_paths(const Resource& resource) {
       return {sysctl_drop_in(resource.target.name)};
     case TargetFamily::repository: {
       auto files = repository_files(resource.target.name);
-      return {std::move(files.apt_source), std::move(files.apt_key_asc),
-              std::move(files.apt_key_gpg), std::move(files.dnf_source), std::move(files.dnf_key)};
+      return {std::move(files.apt_source),  std::move(files.apt_key_asc),
+              std::move(files.apt_key_gpg), std::move(files.apt_pin),
+              std::move(files.dnf_source),  std::move(files.dnf_key)};
     }
     case TargetFamily::user:
     case TargetFamily::group:

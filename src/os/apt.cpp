@@ -58,13 +58,18 @@ Tool install(std::string_view root, const PackageOrder& order, bool simulate) {
   add_option(argv, "Dpkg::Use-Pty=0");
   add_option(argv, kLockTimeout);
   add_option(argv, "APT::Get::AutomaticRemove=0");
+  // apt believes its copy of dpkg's database by the second in which that changed.
+  add_option(argv, "Dir::Cache::pkgcache=");
   add_option(argv, order.replace_conffiles ? "Dpkg::Options::=--force-confnew"
                                            : "Dpkg::Options::=--force-confold");
   const bool removes = std::any_of(order.wishes.begin(), order.wishes.end(),
                                    [](const PackageWish& wish) { return wish.remove; });
-  if (!removes) argv.emplace_back("--no-remove");
+  // What changed since the simulation must not remove anything either; that one names what it
+  // would.
+  if (!removes && !simulate) argv.emplace_back("--no-remove");
   if (order.allow_downgrade) argv.emplace_back("--allow-downgrades");
   if (order.change_held) argv.emplace_back("--allow-change-held-packages");
+  if (order.reinstall) argv.emplace_back("--reinstall");
   argv.emplace_back("install");
   argv.emplace_back("--");
   for (const auto& wish : order.wishes) {

@@ -28,7 +28,8 @@ namespace {
 // Why resources of this type are not managed here; nothing if they are.
 std::optional<std::string> find_skip_reason(const Machine& machine, model::ResourceType type) {
   if (type == model::ResourceType::service) return find_unit_absence(machine);
-  if (type == model::ResourceType::package) return find_package_absence(machine);
+  if (type == model::ResourceType::package || type == model::ResourceType::repository)
+    return find_package_absence(machine);
   if (type == model::ResourceType::user || type == model::ResourceType::group) return {};
   if (find_provider(type) != nullptr) return {};
   if (machine.root_path != "/") return "not under --root";
@@ -167,6 +168,11 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
     observe_leaving_account(impl_->sight, seen);
     return seen;
   }
+  if (target.family == model::TargetFamily::repository)
+    if (auto why = find_package_absence(impl_->sight.machine())) {
+      seen.reason = std::move(*why);
+      return seen;
+    }
   if (place_of(target).empty()) {
     seen.reason =
         "no provider for a " + std::string(model::to_string(target.family)) + " in this version";

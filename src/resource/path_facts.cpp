@@ -10,7 +10,15 @@ namespace datum::resource {
 SharedText place_of(const model::Target& target) {
   if (target.family == model::TargetFamily::path) return target.name;
   if (target.family == model::TargetFamily::sysctl) return model::sysctl_drop_in(target.name);
+  if (target.family == model::TargetFamily::repository)
+    return model::repository_files(target.name).apt_source;
   return {};
+}
+
+std::vector<std::string> places_beside(const model::Target& target) {
+  if (target.family != model::TargetFamily::repository) return {};
+  auto files = model::repository_files(target.name);
+  return {std::move(files.apt_key_asc), std::move(files.apt_key_gpg), std::move(files.apt_pin)};
 }
 
 void set_unknown(core::Observation& seen, std::string reason) {

@@ -7,8 +7,10 @@
 namespace datum::resource {
 
 // The path under which the thing lies that a wave of file actions makes, changes or removes: of a
-// Sysctl its drop-in. Empty for what is no such thing.
+// Sysctl its drop-in, of a Repository its list. Empty for what is no such thing.
 [[nodiscard]] SharedText place_of(const model::Target& target);
+// Paths of further files that belong to it.
+[[nodiscard]] std::vector<std::string> places_beside(const model::Target& target);
 // The target's folder and name. Nothing if the question is settled without looking further: `seen`
 // then says why (a parent is missing, a link that may not be followed, Datum's own file).
 [[nodiscard]] std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,

@@ -34,6 +34,8 @@ bool removes(core::ActionKind kind) {
 }
 
 bool changes_content(const core::Action& action) {
+  // Each of its fields is a line of its list.
+  if (action.target.family == model::TargetFamily::repository) return true;
   if (action.kind == core::ActionKind::update) {
     for (const auto& change : action.changes)
       if (change.field == "content" || change.field == "target" || change.field == "type" ||

@@ -2,6 +2,7 @@
 #include "directory/directory_provider.hpp"
 #include "file/file_provider.hpp"
 #include "provider.hpp"
+#include "repository/repository_provider.hpp"
 #include "symlink/symlink_provider.hpp"
 #include "sysctl/sysctl_provider.hpp"
 
@@ -17,6 +18,7 @@ const Provider* find_provider(model::ResourceType type) {
   static const DirectoryProvider kDirectory;
   static const SymlinkProvider kSymlink;
   static const SysctlProvider kSysctl;
+  static const RepositoryProvider kRepository;
   switch (type) {
     case model::ResourceType::file:
       return &kFile;
@@ -26,6 +28,8 @@ const Provider* find_provider(model::ResourceType type) {
       return &kSymlink;
     case model::ResourceType::sysctl:
       return &kSysctl;
+    case model::ResourceType::repository:
+      return &kRepository;
     default:
       return nullptr;
   }

@@ -133,6 +133,10 @@ class Recovery {
     const auto where = sight_.walker().locate(place);
     const auto temp = temp_name(dead_.store, dead_.pass, action.ordinal);
     result.temporary_left = where ? anything_left(sight_, *where, temp) : !is_gone(where.error());
+    for (const auto& path : places_beside(action.target)) {
+      const auto other = sight_.walker().locate(path);
+      if (other && anything_left(sight_, *other, temp)) result.temporary_left = true;
+    }
     const auto seen = look_at(index, result);
     const auto beside = where ? find_beside(*where, temp) : std::optional<bool>(false);
     if (beside) result.outcome = judge(action.kind, seen, *beside);
@@ -263,9 +267,20 @@ std::vector<core::RecoveredAction> recover_actions(const Machine& machine, const
   return Recovery(machine, declared, dead).run();
 }
 
+// Of files that belong to the target: only a staged one can lie there.
+static bool remove_leftover_at(Sight& sight, const std::string& path, const std::string& temp) {
+  const auto where = sight.walker().locate(path);
+  if (!where) return is_gone(where.error());
+  if (!is_beside(sight, *where, temp)) return true;
+  return remove_beside(sight.files(), *where, temp) && sight.files().sync(where->folder->handle);
+}
+
 bool remove_leftover(const Machine& machine, const Id128& store, const core::Leftover& leftover) {
   const auto nothing = make_declared(std::make_shared<const model::Manifest>());
   Sight sight(borrow(machine), borrow(nothing));
+  for (const auto& path : places_beside(leftover.target))
+    if (!remove_leftover_at(sight, path, temp_name(store, leftover.pass, leftover.ordinal)))
+      return false;
   const auto where = sight.walker().locate(place_of(leftover.target));
   if (!where) return is_gone(where.error());
   const auto temp = temp_name(store, leftover.pass, leftover.ordinal);

@@ -95,6 +95,12 @@ class Node(Machine):
     def enforce(self, *arguments, before=()):
         return self.one_pass("reconcile", "--mode", "enforce", *arguments, before=before)
 
+    def start(self, verb):
+        """A pass that goes on beside the test; /srv/pid names its process, as the machine numbers it."""
+        command = [LAB, "exec", self.name, "sh", "-c", f"echo $$ > /srv/pid; exec /usr/bin/datum {verb} --mode enforce "
+                   f"--fleet /srv/fleet --host {fleet.HOST} --state {self.STATE}"]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
     def events(self, *arguments):
         listed = self.datum("journal", "list", "--state", self.STATE, "--json", *arguments)
         if listed.code != 0:

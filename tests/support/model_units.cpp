@@ -246,6 +246,7 @@ Status ModelUnits::start_transient(const os::TransientService& service, std::int
   if (script == scripts_.end())
     return fail(ErrorCode::io_error, service.argv.front() + " could not be started: failed");
   tools_[service.name] = {script->second.queries, script->second.exit_status};
+  if (effect_) tools_[service.name].exit_status = effect_(service);
   tools_started_.push_back(service.name);
   const auto& output = script->second.output;
   auto* const out = output.empty() ? nullptr : std::fopen(service.output_path.c_str(), "a");

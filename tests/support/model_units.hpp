@@ -52,6 +52,10 @@ class ModelUnits final : public os::Units {
   // How long a tool runs, counted in queries of it; then it ends with that status. `output` is
   // appended to the real file that the order names.
   void script_tool(std::string program, int queries, int exit_status, std::string output = {});
+  // What a scripted tool does to the world when it is started; its exit status.
+  void set_tool_effect(std::function<int(const os::TransientService&)> effect) {
+    effect_ = std::move(effect);
+  }
   [[nodiscard]] std::uint64_t manager_reloads() const { return manager_reloads_; }
   [[nodiscard]] const std::vector<std::string>& tools_started() const { return tools_started_; }
 
@@ -100,6 +104,7 @@ class ModelUnits final : public os::Units {
   std::vector<std::string> tools_started_;
   std::optional<std::string> absent_;
   Refuse before_, after_;
+  std::function<int(const os::TransientService&)> effect_;
   std::uint64_t now_us_ = 1'000'000;
   std::uint64_t invocations_ = 0;
   std::uint64_t manager_reloads_ = 0;

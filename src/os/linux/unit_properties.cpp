@@ -191,6 +191,17 @@ Result<std::vector<os::Unit>> query_units(Bus& bus, std::span<const std::string>
   return units;
 }
 
+// The manager puts variables of the environment in; a dollar that is doubled stays one.
+static std::vector<std::string> without_variables(const std::vector<std::string>& argv) {
+  std::vector<std::string> words;
+  for (const auto& argument : argv) {
+    std::string word;
+    for (const char c : argument) word.append(c == '$' ? 2 : 1, c);
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
 void write_transient(Message& call, const os::TransientService& service) {
   call.add(service.name).add(std::string("fail")).open('a', "(sv)");
   add_text(call, "Description", service.description);
@@ -201,7 +212,7 @@ void write_transient(Message& call, const os::TransientService& service) {
   add_property(call, "Environment", "as", [&] { call.add_list(service.environment); });
   add_property(call, "ExecStart", "a(sasb)", [&] {
     call.open('a', "(sasb)").open('r', "sasb").add(service.argv.front());
-    call.add_list(service.argv).add(false).close().close();
+    call.add_list(without_variables(service.argv)).add(false).close().close();
   });
   call.close().open('a', "(sa(sv))").close();
 }

@@ -232,6 +232,9 @@ os::PackageOrder PackageWave::make_order(const os::PackageBook& book, bool repla
     const auto* package = book.find(wish->name);
     const bool present = package != nullptr && os::is_present(*package);
     order.change_held = order.change_held || (present && package->held);
+    const bool in_part =
+        present && (package->needs_reinstall || package->state == os::PackageState::half_installed);
+    order.reinstall = order.reinstall || (in_part && !wish->remove);
     order.allow_downgrade =
         order.allow_downgrade || (present && !wish->version.empty() &&
                                   os::compare_debian_versions(wish->version, package->version) < 0);
@@ -316,6 +319,7 @@ bool PackageWave::foresee(os::PackageOrder& order, bool& again) {
     const auto offence = find_offence(order, *seen);
     if (offence.empty()) return true;
     fail_wishes(order, Error(ErrorCode::refused, offence));
+    return false;
   }
   return false;
 }

@@ -157,12 +157,16 @@ TEST_CASE("apt: a transaction is exactly this argument vector [P03] [P05]") {
   order.wishes = {{"a", "1:2.0-1", false}, {"b", "", false}};
   const std::string common =
       "/usr/bin/apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=60 "
-      "-o APT::Get::AutomaticRemove=0 -o Dpkg::Options::=--force-confold ";
+      "-o APT::Get::AutomaticRemove=0 -o Dir::Cache::pkgcache= -o Dpkg::Options::=--force-confold ";
   CHECK(words(apt_transaction("/", order)) == common + "--no-remove install -- a=1:2.0-1 b");
   order.wishes.push_back({"c", "", true});
   order.allow_downgrade = order.change_held = true;
   CHECK(words(apt_transaction("/", order)) ==
         common + "--allow-downgrades --allow-change-held-packages install -- a=1:2.0-1 b c-");
+  auto again = order;
+  again.reinstall = true;
+  CHECK(words(apt_transaction("/", again)).find("-packages --reinstall install") !=
+        std::string::npos);
   const auto simulated = words(apt_simulation("/", order));
   CHECK(simulated.starts_with("/usr/bin/apt-get -q -y -s -o "));
   order.replace_conffiles = true;

@@ -22,6 +22,7 @@ struct RepositoryFiles {
   std::string apt_source;   // /etc/apt/sources.list.d/ID.sources
   std::string apt_key_asc;  // /etc/apt/keyrings/ID.asc, for an armoured key
   std::string apt_key_gpg;  // /etc/apt/keyrings/ID.gpg, for a binary one
+  std::string apt_pin;      // /etc/apt/preferences.d/ID.pref, for a priority
   std::string dnf_source;   // /etc/yum.repos.d/ID.repo
   std::string dnf_key;      // /etc/pki/rpm-gpg/RPM-GPG-KEY-ID
 };

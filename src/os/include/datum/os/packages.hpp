@@ -82,6 +82,7 @@ struct PackageOrder {
   bool replace_conffiles = false;  // else a changed one is kept
   bool allow_downgrade = false;
   bool change_held = false;  // some of the wishes are on hold
+  bool reinstall = false;    // some are there only in part, at the version that is wanted
 };
 
 struct Tool {
