@@ -153,11 +153,11 @@ Result<std::optional<std::string>> read_key(Sight& sight, const model::Resource&
   const auto& content = std::get<model::Content>(*value);
   if (content.size > kMaxRepositoryFile)
     return fail(ErrorCode::limit_exceeded, "signingKey: too large for a key");
-  DATUM_ASSIGN(const auto source, open_content(sight.machine(), content));
+  DATUM_ASSIGN(const auto opened, open_content(sight, content));
   std::string key;
   const auto room = sight.buffer();
   while (key.size() <= kMaxRepositoryFile) {
-    DATUM_ASSIGN(const auto count, source->read(room));
+    DATUM_ASSIGN(const auto count, opened.source->read(room));
     if (count == 0) break;
     key.append(as_text(room.first(count)));
   }
