@@ -190,7 +190,8 @@ class Checker {
     const auto path = resource_.text(Field::path);
     const bool purges = resource_.flag(Field::purge);
     // Those with something of Datum's below are refused already, in words of their own.
-    if (path.empty() || model::is_parent_of_own_path(path)) return;
+    if (path.empty() || !(resource_.absent() || purges)) return;
+    if (model::is_parent_of_own_path(path)) return;
     if (resource_.absent() && (is_one_of(kStandingFolders, path) || is_one_of(kMountFolders, path)))
       fault(Field::state, name() + " removes " + std::string(path) + ", which every system has",
             "name what lies in it");

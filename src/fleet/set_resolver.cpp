@@ -28,6 +28,7 @@ SetResolver::SetResolver(const Documents& documents)
     for (const auto id : bodies) choices_.push_back({id, documents.bodies[id].layer});
   }
   first_choice_.push_back(static_cast<std::uint32_t>(choices_.size()));
+  target_ids_.reserve(documents.references.size());
   for (const auto& layer : documents.layers) takes_all_.push_back(layer.match.empty());
   may_have_cycle_ = has_cycle_anywhere();
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 #include "corrected_line.hpp"
 #include "datum/base/utf8.hpp"
@@ -15,6 +17,23 @@ static constexpr auto make_plain_table() {
   for (std::size_t i = 0x20; i < 0x7F; ++i) table[i] = true;
   table['\t'] = table['\n'] = true;
   return table;
+}
+
+// How many bytes at the beginning need no second look because no byte of their words of eight is a
+// control character, DEL or part of a multi-byte character. Borrows cross bytes only above one that
+// is found anyway.
+static std::size_t count_printable(std::string_view bytes) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = kOnes * 0x80;
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; at + sizeof word <= bytes.size(); at += sizeof word) {
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    const auto control = (word - kOnes * 0x20) & ~word;
+    const auto as_del = word ^ (kOnes * 0x7F);
+    const auto del = (as_del - kOnes) & ~as_del;
+    if (((control | del | word) & kHigh) != 0) break;
+  }
+  return at;
 }
 
 std::string code_point_name(std::uint32_t value) {
@@ -48,7 +67,11 @@ std::optional<ByteFault> find_byte_fault(std::string_view bytes) {
   static constexpr auto kPlain = make_plain_table();
   std::size_t at = 0;
   while (true) {
-    while (at < bytes.size() && kPlain[static_cast<std::uint8_t>(bytes[at])]) ++at;
+    at += count_printable(bytes.substr(at));
+    // At most to the end of the word that has a newline in it, and on from there by words.
+    const auto end = std::min(bytes.size(), at + sizeof(std::uint64_t));
+    while (at < end && kPlain[static_cast<std::uint8_t>(bytes[at])]) ++at;
+    if (at == end && at < bytes.size()) continue;
     if (at == bytes.size()) return std::nullopt;
     const auto point = decode_utf8(bytes.substr(at));
     if (!point.valid) return describe_bad_byte(static_cast<std::uint8_t>(bytes[at]), at);
