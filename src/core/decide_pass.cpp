@@ -101,7 +101,8 @@ static Result<Compared> compare_observations(const State& state,
     }
     compared.changed.push_back(&seen);
   }
-  std::sort(compared.known.begin(), compared.known.end());
+  if (!std::is_sorted(compared.known.begin(), compared.known.end()))
+    std::sort(compared.known.begin(), compared.known.end());
   const auto twice = std::adjacent_find(compared.known.begin(), compared.known.end());
   if (twice != compared.known.end())
     return fail(ErrorCode::conflict, (*twice)->reference.text() + " was observed twice");

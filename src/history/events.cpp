@@ -152,25 +152,44 @@ Result<std::vector<StoredEvent>> find_target(journal::Reader& reader, const mode
   return found;
 }
 
+static Status fold_on(journal::Reader& reader, Seq first, Seq through, core::State& state) {
+  if (state.seq + 1 < first)
+    return fail(ErrorCode::not_found, "records before " + std::to_string(first) +
+                                          " are archived, and the archive does not have them");
+  if (through != 0 && state.seq >= through) return {};
+  return scan_events(reader, state.seq + 1, [&](const StoredEvent& stored) {
+    core::evolve(state, stored.event, stored.place);
+    return through != 0 && stored.place.seq >= through ? journal::Visit::stop
+                                                       : journal::Visit::go_on;
+  });
+}
+
+static Result<std::optional<core::State>> find_checkpoint(journal::Reader& reader, Seq newest) {
+  auto checkpoint = read_checkpoint(reader);
+  if (checkpoint && *checkpoint && (*checkpoint)->seq > newest)
+    return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
+  return checkpoint;
+}
+
 Result<core::State> fold(journal::Reader& reader, Seq through, bool use_checkpoint) {
   core::State state;
   DATUM_ASSIGN(const auto head, reader.read_head());
   if (use_checkpoint) {
-    DATUM_ASSIGN(auto checkpoint, read_checkpoint(reader));
-    if (checkpoint && checkpoint->seq > head.seq)
-      return fail(ErrorCode::corrupt, "the checkpoint is newer than the newest record");
+    DATUM_ASSIGN(auto checkpoint, find_checkpoint(reader, head.seq));
     if (checkpoint && (through == 0 || checkpoint->seq <= through)) state = std::move(*checkpoint);
   }
-  if (state.seq + 1 < head.first)
-    return fail(ErrorCode::not_found, "records before " + std::to_string(head.first) +
-                                          " are archived, and the archive does not have them");
-  if (through != 0 && state.seq >= through) return state;
-  DATUM_TRY(scan_events(reader, state.seq + 1, [&](const StoredEvent& stored) {
-    core::evolve(state, stored.event, stored.place);
-    return through != 0 && stored.place.seq >= through ? journal::Visit::stop
-                                                       : journal::Visit::go_on;
-  }));
+  DATUM_TRY(fold_on(reader, head.first, through, state));
   return state;
+}
+
+Result<Folded> fold_newest(journal::Reader& reader) {
+  Folded folded;
+  DATUM_ASSIGN(const auto head, reader.read_head());
+  DATUM_ASSIGN(auto checkpoint, find_checkpoint(reader, head.seq));
+  if (checkpoint) folded.state = std::move(*checkpoint);
+  folded.checkpoint = folded.state.seq;
+  DATUM_TRY(fold_on(reader, head.first, 0, folded.state));
+  return folded;
 }
 
 // The keys must be those that this event asks for: a record that no index leads to would be missing

@@ -29,12 +29,15 @@ History::~History() = default;
 
 Result<std::unique_ptr<History>> History::open(loop::Loop& loop,
                                                std::unique_ptr<journal::Log> log) {
-  DATUM_ASSIGN(auto state, fold(*log, 0, true));
-  DATUM_ASSIGN(const auto bytes, log->read_meta(journal::kCheckpointMeta));
-  const Seq checkpoint =
-      bytes && bytes->size() == sizeof(Seq) ? load_le<Seq>(bytes->data()) : Seq{0};
-  auto history = std::unique_ptr<History>(new History(loop, std::move(log), std::move(state)));
-  history->checkpoint_ = checkpoint;
+  DATUM_ASSIGN(auto folded, fold_newest(*log));
+  return open(loop, std::move(log), std::move(folded));
+}
+
+std::unique_ptr<History> History::open(loop::Loop& loop, std::unique_ptr<journal::Log> log,
+                                       Folded folded) {
+  auto history =
+      std::unique_ptr<History>(new History(loop, std::move(log), std::move(folded.state)));
+  history->checkpoint_ = folded.checkpoint;
   return history;
 }
 

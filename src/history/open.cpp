@@ -17,11 +17,22 @@ static std::string journal_folder(const std::string& store_folder) {
   return store_folder + "/journal";
 }
 
+// Where the checkpoint is of no use and the beginning is archived, the archive has it.
+static Result<Folded> fold_with_archive(journal::Log& log, const std::string& store_folder) {
+  auto folded = fold_newest(log);
+  if (folded || folded.error().code() != ErrorCode::not_found) return folded;
+  DATUM_ASSIGN(auto reader, log.make_reader());
+  DATUM_ASSIGN(const auto joined,
+               journal::join_archive(std::move(reader), archive_folder(store_folder)));
+  return fold_newest(*joined);
+}
+
 static Result<std::unique_ptr<History>> open_mode(loop::Loop& loop, const std::string& store_folder,
                                                   const journal::OpenOptions& options) {
   auto log = journal::open_log(journal_folder(store_folder), options);
   if (!log) return fail(std::move(log).error());
-  return History::open(loop, std::move(*log));
+  DATUM_ASSIGN(auto folded, fold_with_archive(**log, store_folder));
+  return History::open(loop, std::move(*log), std::move(folded));
 }
 
 Result<std::unique_ptr<History>> open_history(loop::Loop& loop, const std::string& store_folder,

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "checkpoint.hpp"
+#include "datum/codec/checkpoint.hpp"
 #include "scratch.hpp"
 
 using namespace datum;
@@ -98,6 +99,39 @@ TEST_CASE("history: archived events are found by replay, by target and by pass a
     return journal::Visit::go_on;
   }));
   CHECK(seen == 2);
+}
+
+TEST_CASE("history: where another version's checkpoint stands before the archive, all is folded") {
+  Scratch scratch;
+  live(scratch.path, 300);
+  core::State truth;
+  {
+    Life life(scratch.path, 30);
+    REQUIRE(life.archive(scratch.path, 100));
+    REQUIRE(life.host.close());
+    truth = life.history->state();
+  }
+  {
+    auto encoded = codec::encode_state(truth);
+    store_le<std::uint16_t>(encoded.data() + 16, 999);
+    auto log = journal::open_log(scratch.path + "/journal", {.indexes = index_names()});
+    REQUIRE(log);
+    REQUIRE(write_checkpoint(**log, truth.seq, encoded));
+    REQUIRE((*log)->close());
+  }
+  {
+    Life life(scratch.path, 30);
+    CHECK(life.history->state().owned == truth.owned);
+    CHECK(life.history->state().last_pass == truth.last_pass);
+    REQUIRE(life.host.close());
+  }
+  // The next opening has one that it can read.
+  const auto reader = open_reader(scratch.path);
+  REQUIRE(reader);
+  const auto written = read_checkpoint(**reader);
+  REQUIRE(written);
+  REQUIRE(*written);
+  CHECK((*written)->seq > truth.seq);
 }
 
 TEST_CASE("history: an archive that dies at any moment loses no record and repeats none") {

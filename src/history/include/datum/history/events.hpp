@@ -51,6 +51,14 @@ using EventVisitor = std::function<journal::Visit(const StoredEvent&)>;
 // first, which is what a verification compares with. An archived beginning needs the checkpoint.
 [[nodiscard]] Result<core::State> fold(journal::Reader& reader, Seq through, bool use_checkpoint);
 
+struct Folded {
+  core::State state;
+  Seq checkpoint = 0;  // of the one that it was folded from; 0 where none could be used
+};
+// The State after the newest record. A checkpoint that another version wrote in a format of its own
+// counts as none; `not_found` if it would be needed since the beginning is archived.
+[[nodiscard]] Result<Folded> fold_newest(journal::Reader& reader);
+
 // Envelope, chain, indexes, every payload decodes, and the checkpoint equals a fold of what it
 // covers.
 [[nodiscard]] Result<journal::Verification> verify(journal::Log& log);

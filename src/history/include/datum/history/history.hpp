@@ -38,6 +38,10 @@ class History {
   // `unsupported_version` name the sequence; nothing was appended.
   [[nodiscard]] static Result<std::unique_ptr<History>> open(loop::Loop& loop,
                                                              std::unique_ptr<journal::Log> log);
+  // As above where that is folded already.
+  [[nodiscard]] static std::unique_ptr<History> open(loop::Loop& loop,
+                                                     std::unique_ptr<journal::Log> log,
+                                                     Folded folded);
   // Without a journal: events evolve a copy of `state` and are forgotten. For `diff` and `plan`,
   // which record nothing.
   [[nodiscard]] static std::unique_ptr<History> make_volatile(loop::Loop& loop, core::State state);
