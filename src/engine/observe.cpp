@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 namespace datum::engine {
 
@@ -114,10 +115,17 @@ loop::Task<std::vector<core::Observation>> observe_places(loop::Loop& loop, Look
 
 std::vector<LeavingTarget> find_leaving(const core::State& state, const model::Manifest& manifest) {
   if (state.owned.empty()) return {};
-  const model::TargetTable declared(manifest);
+  std::optional<model::TargetTable> declared;  // names often have the order of their targets
+  std::size_t next = 0;
   std::vector<LeavingTarget> leaving;
-  for (const auto& [target, owned] : state.owned)
-    if (declared.find(target) == nullptr) leaving.push_back({target, owned});
+  for (const auto& [target, owned] : state.owned) {
+    if (next < manifest.resources.size() && manifest.resources[next]->target == target) {
+      ++next;
+      continue;
+    }
+    if (!declared) declared.emplace(manifest);
+    if (declared->find(target) == nullptr) leaving.push_back({target, owned});
+  }
   return leaving;
 }
 

@@ -13,8 +13,8 @@
 namespace datum::engine {
 
 // A job looks at this many resources or at this much declared content, whichever comes first
-// (design §8).
-inline constexpr std::size_t kJobResources = 64;
+// (decision 0019).
+inline constexpr std::size_t kJobResources = 256;
 inline constexpr std::uint64_t kJobBytes = 8 * 1024 * 1024;
 
 struct Looking {

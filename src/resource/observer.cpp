@@ -2,7 +2,9 @@
 #include "datum/resource/observer.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
+#include <functional>
+#include <set>
 
 #include "account/account_facts.hpp"
 #include "file/file_facts.hpp"
@@ -195,11 +197,6 @@ struct Place {
   std::string_view name;
   bool operator==(const Place&) const = default;
 };
-struct PlaceHash {
-  std::size_t operator()(const Place& place) const {
-    return std::hash<std::string_view>{}(place.name) * 31 + place.inode;
-  }
-};
 
 Place place_of(const core::Observation& seen) {
   const auto path = seen.target.name.view();
@@ -212,24 +209,42 @@ void refuse_shared(core::Observation& seen, const core::Observation& other) {
   seen.digest = digest_observation(seen);
 }
 
+// The first observation of each place, by hash: one allocation for however many there are.
+class PlaceTable {
+ public:
+  explicit PlaceTable(const std::vector<core::Observation>& observations)
+      : observations_(observations), slots_(std::bit_ceil(2 * observations.size() + 1)) {}
+
+  // The observation that has the place of this one and came before it; else this one's own number.
+  std::size_t insert(std::size_t number) {
+    const auto place = place_of(observations_[number]);
+    auto slot = std::hash<std::string_view>{}(place.name) * 31 + place.inode;
+    for (;; ++slot) {
+      auto& taken = slots_[slot & (slots_.size() - 1)];
+      if (taken == 0) {
+        taken = static_cast<std::uint32_t>(number + 1);
+        return number;
+      }
+      if (place_of(observations_[taken - 1]) == place) return taken - 1;
+    }
+  }
+
+ private:
+  const std::vector<core::Observation>& observations_;
+  std::vector<std::uint32_t> slots_;  // number + 1, 0 where empty; at least half of them are
+};
+
 }  // namespace
 
 void refuse_shared_places(std::vector<core::Observation>& observations) {
-  struct First {
-    std::size_t index = 0;
-    bool refused = false;
-  };
-  std::unordered_map<Place, First, PlaceHash> places;
-  places.reserve(observations.size());
+  PlaceTable places(observations);
+  std::set<std::size_t> refused;  // of the first ones
   for (std::size_t i = 0; i < observations.size(); ++i) {
-    auto& seen = observations[i];
-    if (seen.folder_inode == 0) continue;
-    const auto [at, fresh] = places.try_emplace(place_of(seen), First{i, false});
-    if (fresh) continue;
-    auto& other = observations[at->second.index];
-    if (!at->second.refused) refuse_shared(other, seen);
-    at->second.refused = true;
-    refuse_shared(seen, other);
+    if (observations[i].folder_inode == 0) continue;
+    const auto first = places.insert(i);
+    if (first == i) continue;
+    if (refused.insert(first).second) refuse_shared(observations[first], observations[i]);
+    refuse_shared(observations[i], observations[first]);
   }
 }
 
