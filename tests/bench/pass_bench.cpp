@@ -287,7 +287,7 @@ struct Bench {
 int main(int count, char** arguments) {
   Bench bench;
   const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  bench.datum = count > 1 ? arguments[1] : (self / "../src/datum/datum").string();
+  bench.datum = count > 1 ? arguments[1] : (self / "../../src/datum/datum").string();
   bench.files = make_files(count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 10'000);
   bench.rounds = count > 3 ? std::atoi(arguments[3]) : 7;
   auto pattern = (std::filesystem::temp_directory_path() / "pass-bench-XXXXXX").string();
