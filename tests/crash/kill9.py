@@ -96,7 +96,11 @@ class Watch:
         if watch < 0:
             return
         self.known[watch] = path
-        for entry in os.scandir(self.root / path):
+        try:
+            entries = list(os.scandir(self.root / path))
+        except FileNotFoundError:  # renamed meanwhile: its new name tells of itself
+            return
+        for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 self.add(f"{path}/{entry.name}")
 
@@ -109,7 +113,7 @@ class Watch:
             name = data[at + 16:at + 16 + length].rstrip(b"\0").decode()
             at += 16 + length
             self.count += 1
-            if mask & IN_CREATE and mask & 0x40000000 and watch in self.known:
+            if mask & (IN_CREATE | IN_MOVED_TO) and mask & 0x40000000 and watch in self.known:
                 self.add(f"{self.known[watch]}/{name}")
 
     def close(self):
