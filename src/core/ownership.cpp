@@ -38,8 +38,8 @@ std::string describe_change(const Left& left, Found found, const Identity& ident
                             const Digest& content) {
   if (left.found != found)
     return std::string(to_string(left.found)).append(" then, ").append(to_string(found)) + " now";
-  if (left.device != identity.device || left.inode != identity.inode)
-    return "another object in its place";
+  // Not by the device: the same disk has another number after a reboot, or beside another disk.
+  if (left.inode != identity.inode) return "another object in its place";
   if (left.content != content) return "its content";
   return {};
 }

@@ -132,7 +132,7 @@ void Machine::observe_path(const model::Resource& resource, const model::Manifes
   seen.missing_parent = missing_parent(name);
   const auto* object = find(resource.target);
   if (object == nullptr) return;
-  seen.identity = {1, object->inode, object->content.size(), 0};
+  seen.identity = {device, object->inode, object->content.size(), 0};
   if (object->found != Found::directory) seen.content = digest_of(object->content);
   const auto entries = names_in(name);
   seen.entries = static_cast<std::uint32_t>(entries.size());
@@ -179,7 +179,7 @@ LeavingObservation Machine::observe_leaving(const Target& target) const {
   const auto* object = find(target);
   seen.found = object ? object->found : Found::absent;
   if (object == nullptr || !is_path(target)) return seen;
-  seen.identity = {1, object->inode, object->content.size(), 0};
+  seen.identity = {device, object->inode, object->content.size(), 0};
   if (object->found != Found::directory) seen.content = digest_of(object->content);
   seen.entries = static_cast<std::uint32_t>(names_in(target.name).size());
   seen.empty = seen.entries == 0;

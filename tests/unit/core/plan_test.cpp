@@ -274,6 +274,15 @@ TEST_CASE("plan: what left the declaration is removed only if Datum made it and 
   CHECK(plan.counts.release == 4);
 }
 
+TEST_CASE("plan: what Datum left is known again when its disk has another number") {
+  World world;
+  world.pass(manifest_of({file("a", "/a"), folder("d", "/d"), file("b", "/b")}));
+  world.machine.device = 2;
+  const auto plan = world.plan(manifest_of({file("b", "/b")}));
+  CHECK(kind_at(plan, "/a") == ActionKind::remove);
+  CHECK(kind_at(plan, "/d") == ActionKind::remove);
+}
+
 TEST_CASE("plan: what was edited in its place, inode and all, is no longer what Datum left") {
   World world;
   world.pass(manifest_of({file("a", "/a"), link("l", "/l", "/x"), file("z", "/z")}));

@@ -53,6 +53,7 @@ class Machine {
   [[nodiscard]] const std::map<model::Target, Object>& objects() const { return objects_; }
   // References that cannot be looked at.
   std::set<model::Reference> blind;
+  std::uint64_t device = 1;  // the number of the file system
 
   [[nodiscard]] Observation observe(const model::Resource& resource,
                                     const model::Manifest& manifest) const;
