@@ -143,8 +143,10 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
   store.history = std::move(history);
   const bool is_new = store.history->state().store.empty();
   if (is_new) {
-    core::CreateStore create{random_id(binding), binding.root, binding.host, binding.source,
-                             binding.version};
+    // One id for the journal's files and for what its records tell.
+    const auto* log = store.history->log();
+    core::CreateStore create{log != nullptr ? log->store_id() : random_id(binding), binding.root,
+                             binding.host, binding.source, binding.version};
     DATUM_ASSIGN(create.after, find_set_aside(files, folder));
     DATUM_TRY(store.history->execute(create));
   } else {

@@ -94,6 +94,8 @@ class Tail(Case):
         """journal: tail shows the newest records, in order"""
         self.some_history()
         whole = lines(self.datum("journal", "list", "--state", self.state, "--json"))
+        stat = json.loads(self.datum("journal", "stat", "--state", self.state, "--json"))
+        self.assertEqual(stat["store"], whole[0]["event"]["store"])
         self.assertEqual(lines(self.datum("journal", "tail", "--state", self.state, "--json")), whole[-10:])
         self.assertEqual(lines(self.datum("journal", "tail", "--state", self.state, "--json", "--lines", "3")), whole[-3:])
         self.assertEqual(lines(self.datum("journal", "tail", "--state", self.state, "--json", "-n", "9999")), whole)
