@@ -78,7 +78,7 @@ Site::Site(std::uint64_t with_seed)
 Result<std::unique_ptr<journal::Log>> Site::open_journal() {
   journal::OpenOptions options;
   options.indexes = history::index_names();
-  return journal::open_sim_log(disk, options, seed);
+  return journal::open_sim_log(disk, options, seed + stores_lost * 0x9E3779B97F4A7C15ULL);
 }
 
 void Site::unlock_journal() {
@@ -86,6 +86,7 @@ void Site::unlock_journal() {
 }
 
 void Site::lose_store() {
+  ++stores_lost;
   files.remove(kStore);
   files.put_directory(kStore, 0700);
   sync_store_name();

@@ -39,6 +39,7 @@ struct Site {
   void sync_store_name();
 
   std::uint64_t seed;
+  std::uint64_t stores_lost = 0;  // each store has an id of its own
   std::mt19937_64 random;
   support::ModelFiles files;
   support::ModelUnits units;

@@ -127,10 +127,16 @@ void World::check_debts(const model::Manifest& manifest) {
   }
 }
 
-void World::check_deliveries(journal::Log& log) {
+// The newest record is known: what was read since the last one is placed there, as is what was read
+// while records came that are lost.
+void World::place_reads() {
   for (auto& [unit, seqs] : reads_)
     for (auto& seq : seqs)
-      if (seq == 0) seq = state_.seq;
+      if (seq == 0 || seq > state_.seq) seq = state_.seq;
+}
+
+void World::check_deliveries(journal::Log& log) {
+  place_reads();
   std::map<model::Target, Seq> open;
   const auto judge = [&](const history::StoredEvent& stored) {
     const auto seq = stored.place.seq;

@@ -115,6 +115,7 @@ void World::run(Order order) {
   story_.push_back(std::to_string(counts_.lives) + ": " + describe(order));
   watch(order);
   touched_in_pass_ = false;
+  place_reads();
   remembered_.reset();
   tree_ = describe_tree(site_);
   contents_ = read_contents();

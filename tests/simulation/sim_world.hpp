@@ -79,6 +79,7 @@ class World {
   void forget_debts();
   void check_debts(const model::Manifest& manifest);
   void drop_debts(const model::Manifest& manifest);
+  void place_reads();
   void check_deliveries(journal::Log& log);
   void check_end(const Life& life);
   void check_journal();

@@ -41,6 +41,8 @@ constexpr std::uint64_t kSeeds[] = {
     // A unit that somebody else started in mid-pass, taken for one that the pass had started last.
     12807766213608,
     107979489477608,
+    // A unit that was started between two lives, after a delivery whose end was lost.
+    13,
 };
 // New ones in every run: a few seconds. `./dev long` takes thousands.
 constexpr int kFresh = 40;
