@@ -13,7 +13,7 @@
 namespace datum::engine {
 
 // A job looks at this many resources or at this much declared content, whichever comes first
-// (decision 0021).
+// (decision 0023).
 inline constexpr std::size_t kJobResources = 256;
 inline constexpr std::uint64_t kJobBytes = 8 * 1024 * 1024;
 
