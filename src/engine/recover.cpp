@@ -86,7 +86,7 @@ loop::Task<Status> Conductor::wait_for_dead_tools(Running& running) {
   running.dead_tools = tool_place(store_);
   auto place = *running.dead_tools;
   auto finding = find_running_tool(loop_, *machine_, place);
-  const auto name = co_await finding;
+  DATUM_CO_ASSIGN(const auto name, co_await finding);
   if (!name) co_return Status{};
   for (const auto& [ordinal, action] : open)
     if (action.target.family == model::TargetFamily::package)

@@ -11,6 +11,9 @@ namespace {
 // for certain (design §11, a package transaction).
 constexpr std::int64_t kAdoptedNs = 30 * 60 * kNsPerSecond;
 
+// A manager that is busy with a boot answers late; one that does not answer at all is told of.
+constexpr int kMaxAsks = 5;
+
 std::string output_path(const ToolPlace& place, const std::string& name) {
   return place.folder + "/" + std::string(kToolsFolder) + "/" + name + ".out";
 }
@@ -173,20 +176,36 @@ loop::Task<Status> Conductor::run_tools(Running& running, std::shared_ptr<resour
   co_return co_await tools;
 }
 
-loop::Task<std::optional<std::string>> find_running_tool(loop::Loop& loop,
-                                                         const resource::Machine& machine,
-                                                         ToolPlace place) {
-  if (machine.units == nullptr) co_return std::nullopt;
-  std::function<std::optional<std::string>()> work =
-      [units = machine.units, names = names_of(place)]() -> std::optional<std::string> {
-    const auto known = units->query(names, os::kUnitCallNs);
-    if (!known) return {};
-    for (const auto& unit : *known)
-      if (unit.load_state != "not-found" && os::is_running_tool(unit)) return unit.name;
-    return {};
-  };
-  auto looking = loop::run_on<std::optional<std::string>>(loop.pool(), std::move(work));
-  co_return co_await looking;
+static Result<std::optional<std::string>> ask_for_running(os::Units& units,
+                                                          const std::vector<std::string>& names) {
+  // Without a manager nothing that it had begun is left.
+  if (units.find_absence()) return std::optional<std::string>();
+  DATUM_ASSIGN(const auto known, units.query(names, os::kUnitCallNs));
+  for (const auto& unit : known)
+    if (unit.load_state != "not-found" && os::is_running_tool(unit))
+      return std::optional<std::string>(unit.name);
+  return std::optional<std::string>();
+}
+
+loop::Task<Result<std::optional<std::string>>> find_running_tool(loop::Loop& loop,
+                                                                 const resource::Machine& machine,
+                                                                 ToolPlace place) {
+  using Found = Result<std::optional<std::string>>;
+  if (machine.units == nullptr) co_return std::optional<std::string>();
+  const auto names = names_of(place);
+  for (int tries = 1;; ++tries) {
+    std::function<Found()> work = [units = machine.units, names] {
+      return ask_for_running(*units, names);
+    };
+    auto looking = loop::run_on<Found>(loop.pool(), std::move(work));
+    auto found = co_await looking;
+    if (found) co_return found;
+    if (tries == kMaxAsks)
+      co_return fail(std::move(found).error().context(
+          "whether a package tool of the last pass still runs is not known"));
+    auto pausing = loop::sleep_for(loop, kNsPerSecond);
+    co_await pausing;
+  }
 }
 
 loop::Task<Result<ToolEnd>> wait_for_tool(loop::Loop& loop, const resource::Machine& machine,

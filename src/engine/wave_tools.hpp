@@ -43,8 +43,9 @@ struct ToolPlace {
                                                   const resource::Machine& machine,
                                                   std::string folder, std::string name);
 
-// The name of the dead wave's tool that still runs; nothing if none does, or nobody can be asked.
-[[nodiscard]] loop::Task<std::optional<std::string>> find_running_tool(
+// The name of the dead wave's tool that still runs; nothing if none does, or no manager runs here.
+// An error: the manager did not say, so nothing may be claimed of the wave.
+[[nodiscard]] loop::Task<Result<std::optional<std::string>>> find_running_tool(
     loop::Loop& loop, const resource::Machine& machine, ToolPlace place);
 // Until that one has ended, or its limit is reached: then it is told as still running.
 [[nodiscard]] loop::Task<Result<ToolEnd>> wait_for_tool(loop::Loop& loop,
