@@ -28,6 +28,11 @@ Result<std::optional<std::string>> read_text(Sight& sight, const std::string& pa
     DATUM_ASSIGN(const auto count, files.read(*file, room));
     if (count == 0) return std::optional(std::move(text));
     text.append(as_text(room.first(count)));
+    // The tools end a line there and write the file again without the rest of it.
+    if (text.find('\0', text.size() - count) != std::string::npos)
+      return fail(
+          ErrorCode::corrupt,
+          path + ": there is a NUL byte in it; mend it by hand, the tools would lose lines");
     if (text.size() > kMaxFile) return fail(ErrorCode::limit_exceeded, path + ": above 64 MiB");
   }
 }

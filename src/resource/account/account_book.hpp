@@ -48,6 +48,8 @@ class AccountBook {
   // All groups that list the user, without the primary one.
   [[nodiscard]] std::set<std::string> supplementary_groups(const UserEntry& user) const;
 
+  // Without it the tools put a hash into passwd, which everybody reads.
+  [[nodiscard]] bool has_shadow() const { return has_shadow_; }
   // Why nothing can be said of the name, and no tool is to be let near it: "/etc/group: adm stands
   // twice". Empty if nothing is wrong.
   [[nodiscard]] std::string user_problem(std::string_view name) const;

@@ -20,6 +20,9 @@ void observe_leaving_account(Sight& sight, core::LeavingObservation& seen);
 
 // "!" and "*" in front both mean that no password opens the account.
 [[nodiscard]] bool is_locked(const std::optional<std::string>& password);
+// As an account is that was made and never had a password, by the tools of any distribution: nobody
+// locked it.
+[[nodiscard]] bool is_unset(const std::optional<std::string>& password);
 // Taking one "!" away leaves something that is a password.
 [[nodiscard]] bool has_password(const std::optional<std::string>& password);
 // The field without the one "!" that a lock puts in front.

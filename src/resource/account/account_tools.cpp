@@ -107,8 +107,8 @@ std::vector<ToolRun> update_user(const AccountJob& job) {
   if (change("comment")) add(argv, "--comment", std::string(user.text(Field::comment)));
   if (argv.size() > bare) runs.push_back(finish(std::move(argv), job.action.target.name));
   const auto* now = job.book.find_user(job.action.target.name);
-  const bool locked = user.flag(Field::locked, now != nullptr && is_locked(now->password) &&
-                                                   user.find(Field::locked) == nullptr);
+  const bool by_somebody = now != nullptr && is_locked(now->password) && !is_unset(now->password);
+  const bool locked = user.flag(Field::locked, by_somebody && user.find(Field::locked) == nullptr);
   if (change("passwordRef")) {
     runs.push_back(set_password(job, locked));
   } else if (change("locked")) {

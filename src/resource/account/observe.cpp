@@ -102,6 +102,10 @@ bool is_locked(const std::optional<std::string>& password) {
   return password && !password->empty() && (password->front() == '!' || password->front() == '*');
 }
 
+bool is_unset(const std::optional<std::string>& password) {
+  return !password || *password == "!" || *password == "!!";
+}
+
 std::string_view without_lock(std::string_view password) {
   return password.starts_with('!') ? password.substr(1) : password;
 }
@@ -154,6 +158,8 @@ void observe_user(Sight& sight, const model::Resource& resource, core::Observati
     seen.content = digest_of(*user);
   }
   if (resource.absent()) {
+    if (user != nullptr && user->uid == 0)
+      return set_unknown(seen, "refused: an account with uid 0 is never removed");
     if (user != nullptr) add_state_drift(seen, true);
     return;
   }
@@ -164,6 +170,10 @@ void observe_user(Sight& sight, const model::Resource& resource, core::Observati
     set_unknown(seen, hash.error().message());
     return add_obstacle(seen, core::Obstacle::unresolved_secret, seen.reason);
   }
+  if (!secret.empty() && !book->has_shadow())
+    return set_unknown(seen,
+                       "there is no /etc/shadow: the hash would stand in /etc/passwd, which "
+                       "everybody reads; make it with pwconv");
   if (user == nullptr) return add_state_drift(seen, false);
   compare_number(resource, Field::uid, "uid", user->uid, seen);
   compare_groups(resource, *book, *user, seen);

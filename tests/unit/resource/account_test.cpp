@@ -108,6 +108,43 @@ TEST_CASE(
   CHECK(world.last.changed);
 }
 
+TEST_CASE("account: a lock stays over a new password, the bare one of a new account does not") {
+  for (const auto& [field, input] :
+       std::vector<std::pair<std::string, std::string>>{{"!", "anna:$6$salt$hash\n"},
+                                                        {"!!", "anna:$6$salt$hash\n"},
+                                                        {"!$6$old$h", "anna:!$6$salt$hash\n"},
+                                                        {"*", "anna:!$6$salt$hash\n"}}) {
+    World world;
+    world.files.put_file("/etc/shadow", "root:*:1::::::\nanna:" + field + ":1::::::\n", 0600);
+    world.apply(World::user("anna", {text(model::Field::password_ref, "anna")}));
+    REQUIRE(world.ran.size() == 1);
+    CHECK(world.ran[0].input == input);
+  }
+}
+
+TEST_CASE("account: no password is set without a shadow file, and nothing done to one with NUL") {
+  World world;
+  world.files.remove("/etc/shadow");
+  const auto wanted = World::user("anna", {text(model::Field::password_ref, "anna")});
+  CHECK(world.apply(wanted) == "nothing to do");
+  CHECK(world.ran.empty());
+  world.files.put_file("/etc/shadow", std::string("root:*:1::::::\nan\0na:*:1::::::\n", 30), 0600);
+  CHECK(world.apply(wanted) == "nothing to do");
+  CHECK(world.ran.empty());
+}
+
+TEST_CASE("account: root is never removed, by whatever name") {
+  World world;
+  for (const bool renamed : {false, true}) {
+    if (renamed) world.files.put_file("/etc/passwd", "anna:x:0:0::/root:/bin/sh\n");
+    auto gone = World::user(renamed ? "anna" : "root", {});
+    gone.fields.front() = {model::Field::state, std::string("absent")};
+    model::finish_resource(gone);
+    CHECK(world.apply(gone) == "nothing to do");
+    CHECK(world.ran.empty());
+  }
+}
+
 TEST_CASE("account: a hash that a tool prints is redacted in its output and its failure") {
   World world;
   world.play = [](const loop::ChildOptions& child) {
