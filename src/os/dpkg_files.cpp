@@ -34,7 +34,9 @@ struct Text {
 
 Result<Text> read_file(Files& files, const Handle& folder, const std::string& name,
                        std::uint64_t limit) {
-  DATUM_ASSIGN(const auto opened, files.open_file_with_stat(folder, name, Access::read));
+  auto looked = files.open_file_with_stat(folder, name, Access::read);
+  if (!looked) return fail(std::move(looked).error().context(name));
+  const auto& opened = *looked;
   if (opened.stat.size > limit)
     return fail(ErrorCode::limit_exceeded, name + ": larger than any that dpkg writes");
   Text text;

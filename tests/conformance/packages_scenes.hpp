@@ -101,6 +101,7 @@ class AptScene final : public PackageScene {
   }
 
   os::PackageTools& tools() override { return *tools_; }
+  void lose_database() { std::filesystem::remove(root_ + "/var/lib/dpkg/status"); }
 
   void offer(const std::string& name, const std::string& version,
              const std::vector<std::string>& needs,

@@ -150,3 +150,14 @@ TEST_CASE("package tools: lists are older once a source has changed") {
     CHECK(scene->tools().lists_are_older());
   }
 }
+
+TEST_CASE("package tools: a package manager that lost its database is there, and says nothing") {
+  if (!conformance::AptScene::is_possible()) return;
+  conformance::AptScene scene;
+  scene.lose_database();
+  CHECK_FALSE(scene.tools().find_absence());
+  const auto book = scene.tools().read();
+  REQUIRE_FALSE(book);
+  CHECK(book.error().message().find("/var/lib/dpkg") != std::string::npos);
+  CHECK(book.error().message().find("status") != std::string::npos);
+}

@@ -83,7 +83,8 @@ class AptTools final : public os::PackageTools {
   AptTools(os::Files& files, std::string root) : files_(files), root_(std::move(root)) {}
 
   std::optional<std::string> find_absence() override {
-    if (!exists("/usr/bin/apt-get") || !exists(below("/var/lib/dpkg/status")))
+    // A lost database is none that has no packages: reading it fails, and says so.
+    if (!exists("/usr/bin/apt-get") || !exists(below("/var/lib/dpkg")))
       return "neither apt nor another package manager that Datum knows is here";
     return {};
   }
