@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../action_wave.hpp"
 #include "../observation_digest.hpp"
 #include "../show.hpp"
 #include "../wave_run.hpp"
@@ -74,20 +75,12 @@ bool declares_group(const model::Manifest& manifest, const std::string& name) {
 AccountWave::AccountWave(std::shared_ptr<const Machine> machine,
                          std::shared_ptr<const Declared> declared,
                          std::shared_ptr<const core::Plan> plan,
-                         std::vector<std::uint32_t> ordinals, WaveOptions options)
+                         const std::vector<std::uint32_t>& ordinals, WaveOptions options)
     : machine_(std::move(machine)),
       declared_(std::move(declared)),
       plan_(std::move(plan)),
-      ordinals_(std::move(ordinals)),
-      options_(std::move(options)) {
-  for (const auto ordinal : ordinals_) {
-    Work work;
-    work.action = &plan_->actions[ordinal];
-    if (work.action->kind != core::ActionKind::leave)
-      work.resource = declared_->manifest->find(work.action->reference);
-    works_.push_back(std::move(work));
-  }
-}
+      options_(std::move(options)),
+      works_(make_works<Work>(*declared_, *plan_, ordinals)) {}
 
 void AccountWave::crash_point(const char* name, const Work& work) const {
   if (options_.crash_point) options_.crash_point(name, work.action->ordinal);
@@ -97,16 +90,8 @@ std::int64_t AccountWave::now_ns() const {
   return options_.clock == nullptr ? 0 : options_.clock->boot_now().ns;
 }
 
-// There is no content to keep: what it was before stands in the plan.
 Result<std::vector<Prepared>> AccountWave::prepare(blobs::BlobStore& /*store*/) {
-  std::vector<Prepared> prepared;
-  for (const auto& work : works_) {
-    Prepared one;
-    one.ordinal = work.action->ordinal;
-    one.before = work.action->found;
-    prepared.push_back(std::move(one));
-  }
-  return prepared;
+  return prepare_without_content(works_);
 }
 
 std::int64_t AccountWave::act() {

@@ -15,7 +15,7 @@ namespace datum::resource {
 class AccountWave final : public Wave {
  public:
   AccountWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
-              std::shared_ptr<const core::Plan> plan, std::vector<std::uint32_t> ordinals,
+              std::shared_ptr<const core::Plan> plan, const std::vector<std::uint32_t>& ordinals,
               WaveOptions options);
 
   [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
@@ -44,7 +44,6 @@ class AccountWave final : public Wave {
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Declared> declared_;
   std::shared_ptr<const core::Plan> plan_;
-  std::vector<std::uint32_t> ordinals_;
   WaveOptions options_;
   std::vector<Work> works_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../action_wave.hpp"
 #include "../show.hpp"
 #include "../wave_run.hpp"
 #include "datum/model/reserved.hpp"
@@ -66,30 +67,15 @@ bool PackageWave::Work::removes() const {
 PackageWave::PackageWave(std::shared_ptr<const Machine> machine,
                          std::shared_ptr<const Declared> declared,
                          std::shared_ptr<const core::Plan> plan,
-                         std::vector<std::uint32_t> ordinals, WaveOptions options)
+                         const std::vector<std::uint32_t>& ordinals, WaveOptions options)
     : machine_(std::move(machine)),
       declared_(std::move(declared)),
       plan_(std::move(plan)),
-      options_(std::move(options)) {
-  for (const auto ordinal : ordinals) {
-    Work work;
-    work.action = &plan_->actions[ordinal];
-    if (work.action->kind != core::ActionKind::leave)
-      work.resource = declared_->manifest->find(work.action->reference);
-    works_.push_back(std::move(work));
-  }
-}
+      options_(std::move(options)),
+      works_(make_works<Work>(*declared_, *plan_, ordinals)) {}
 
-// There is no content to keep: what it was before stands in the plan.
 Result<std::vector<Prepared>> PackageWave::prepare(blobs::BlobStore& /*store*/) {
-  std::vector<Prepared> prepared;
-  for (const auto& work : works_) {
-    Prepared one;
-    one.ordinal = work.action->ordinal;
-    one.before = work.action->found;
-    prepared.push_back(std::move(one));
-  }
-  return prepared;
+  return prepare_without_content(works_);
 }
 
 // --- steps

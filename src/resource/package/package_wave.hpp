@@ -18,7 +18,7 @@ namespace datum::resource {
 class PackageWave final : public Wave {
  public:
   PackageWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
-              std::shared_ptr<const core::Plan> plan, std::vector<std::uint32_t> ordinals,
+              std::shared_ptr<const core::Plan> plan, const std::vector<std::uint32_t>& ordinals,
               WaveOptions options);
 
   [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;

@@ -1,0 +1,41 @@
+// What every wave has in common whose actions have no content to keep: accounts, packages, units.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "datum/resource/wave.hpp"
+
+namespace datum::resource {
+
+// One `Work` for each action, with the action and its declared resource: null if it left the
+// declaration.
+template <class Work>
+std::vector<Work> make_works(const Declared& declared, const core::Plan& plan,
+                             const std::vector<std::uint32_t>& ordinals) {
+  std::vector<Work> works;
+  for (const auto ordinal : ordinals) {
+    Work work;
+    work.action = &plan.actions[ordinal];
+    if (work.action->kind != core::ActionKind::leave)
+      work.resource = declared.manifest->find(work.action->reference);
+    works.push_back(std::move(work));
+  }
+  return works;
+}
+
+// What it was before stands in the plan.
+template <class Work>
+std::vector<Prepared> prepare_without_content(const std::vector<Work>& works) {
+  std::vector<Prepared> prepared;
+  for (const auto& work : works) {
+    Prepared one;
+    one.ordinal = work.action->ordinal;
+    one.before = work.action->found;
+    prepared.push_back(std::move(one));
+  }
+  return prepared;
+}
+
+}  // namespace datum::resource
