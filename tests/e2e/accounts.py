@@ -77,7 +77,7 @@ class Etc:
         return {name: (self.folder / name).read_text() for name in FILES}
 
 
-class Case(unittest.TestCase):
+class Case(fleet.DriftCase):
     def setUp(self):
         self.bench = fleet.Bench()
         self.addCleanup(self.bench.close)
@@ -91,17 +91,6 @@ class Case(unittest.TestCase):
         path = self.bench.root / "etc/datum/secrets" / name
         path.write_text(text)
         path.chmod(mode)
-
-    def enforce(self, *resources, code=0):
-        self.bench.declare(*resources)
-        done = self.bench.enforce()
-        self.assertEqual(done.code, code, done.text)
-        return done
-
-    def seen(self):
-        seen = self.bench.observe("--json")
-        lines = [line for line in seen.lines if line.get("condition") == "drifted" and "drifts" in line]
-        return {drift["field"]: drift["observed"] for line in lines for drift in line["drifts"]}
 
     def check_unique(self):
         for name in FILES:

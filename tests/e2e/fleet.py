@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 DATUM = str(pathlib.Path(os.environ.get("DATUM_BUILD", TOP / "build")).resolve() / "src/datum/datum")
@@ -220,3 +221,19 @@ def read_trace(path):
         if match := TRACED_CALL.match(line):
             calls.append(match.groups())
     return calls
+
+
+class DriftCase(unittest.TestCase):
+    """For tests of one resource on a `bench`, which their setUp makes."""
+
+    def enforce(self, *resources, code=0):
+        self.bench.declare(*resources)
+        done = self.bench.enforce()
+        self.assertEqual(done.code, code, done.text)
+        return done
+
+    def seen(self):
+        """field → what was observed, of the one resource that drifts."""
+        seen = self.bench.observe("--json")
+        lines = [line for line in seen.lines if line.get("condition") == "drifted" and "drifts" in line]
+        return {drift["field"]: drift["observed"] for line in lines for drift in line["drifts"]}

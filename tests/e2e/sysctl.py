@@ -111,22 +111,10 @@ HARMLESS = {
 }
 
 
-class Case(unittest.TestCase):
+class Case(fleet.DriftCase):
     def setUp(self):
         self.bench = Network()
         self.addCleanup(self.bench.close)
-
-    def enforce(self, *resources, code=0):
-        self.bench.declare(*resources)
-        done = self.bench.enforce()
-        self.assertEqual(done.code, code, done.text)
-        return done
-
-    def seen(self):
-        """field → what was observed, of the one resource that drifts."""
-        seen = self.bench.observe("--json")
-        lines = [line for line in seen.lines if line.get("condition") == "drifted" and "drifts" in line]
-        return {drift["field"]: drift["observed"] for line in lines for drift in line["drifts"]}
 
 
 class Rows(Case):
