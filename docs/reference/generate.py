@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes man pages and bash completion from commands.md, so that there is one table of the command line.
 
-`python3 docs/reference/generate.py` writes docs/man/*.1 and packaging/completions/datum. The lint calls `make`
+`python3 docs/reference/generate.py` writes docs/man and packaging/completions/datum. The lint calls `make`
 and compares; nothing else reads this."""
 
 import pathlib
@@ -14,14 +14,16 @@ _MADE = '.\\" Made by docs/reference/generate.py from docs/reference/commands.md
 
 
 def parse(text):
-    """commands.md as values: groups of commands, flags, exit codes, status words, flag words."""
+    """commands.md as values: groups of commands, the service, flags, exit codes, status words, flag words."""
     sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     table = {"groups": [], "flags": {}, "codes": [], "words": []}
     for section in sections:
         title, _, body = section.partition("\n")
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()
                 if line.startswith("|") and not line.startswith("| ---")]
-        if ": datum-" in title:
+        if title.endswith("(8)"):
+            table["service"] = _service(title, body, rows)
+        elif ": datum-" in title:
             table["groups"].append(_group(title, body, rows))
         elif title == "Flags":
             table["flags"] = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows[1:]}
@@ -32,8 +34,22 @@ def parse(text):
     return table
 
 
+def _prose(body):
+    return [" ".join(part.split()) for part in body.split("\n\n") if part.strip() and not part.lstrip().startswith("|")]
+
+
+def _service(title, body, rows):
+    """A program of its own, with a page in section 8: arguments, files and signals, and exit codes."""
+    subject, page = title.split(": ")
+    flags = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows if row[0].startswith("`--")}
+    return {"subject": subject.lower(), "page": page.removesuffix("(8)"), "prose": _prose(body), "flags": flags,
+            "signals": [(row[0], row[1]) for row in rows if row[0].startswith("SIG")],
+            "files": [(row[0].strip("`"), row[1]) for row in rows if row[0].startswith("`/")],
+            "codes": [(row[0], row[1]) for row in rows if row[0].isdigit()]}
+
+
 def _group(title, body, rows):
-    prose = [" ".join(part.split()) for part in body.split("\n\n") if part.strip() and not part.lstrip().startswith("|")]
+    prose = _prose(body)
     commands = []
     for row in rows[1:]:
         commands.append({"name": row[0].strip("`").removeprefix("datum "), "arguments": row[1].strip("`"),
@@ -79,6 +95,20 @@ def _page(table, group):
         f".BR {_roff(other)} (1)" for other in ["datum"] + others) + "\n"
 
 
+def _service_page(table):
+    service = table["service"]
+    text = _MADE + f'.TH {_roff(service["page"].upper())} 8 "" "Datum" "Datum"\n'
+    text += f".SH NAME\n{_roff(service['page'])} \\- {_roff(service['subject'])}\n.SH SYNOPSIS\n.nh\n.ad l\n"
+    flags = {"flags": service["flags"]}
+    text += f".HP\n\\fB{_roff(service['page'])}\\fR {' '.join(_flag(flags, flag) for flag in service['flags'])}\n.ad b\n.hy\n"
+    text += ".SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in service["prose"])
+    text += ".SH OPTIONS\n" + _list((_flag(flags, flag, False), row[1] + ".") for flag, row in service["flags"].items())
+    text += ".SH SIGNALS\n" + _list((f"\\fB{name}\\fR", meaning + ".") for name, meaning in service["signals"])
+    text += ".SH FILES\n" + _list((f"\\fI{_roff(name)}\\fR", meaning + ".") for name, meaning in service["files"])
+    text += ".SH EXIT STATUS\n" + _list((code, meaning + ".") for code, meaning in service["codes"])
+    return text + ".SH SEE ALSO\n.BR datum (1)\n"
+
+
 def _overview(table):
     text = _MADE + '.TH DATUM 1 "" "Datum" "Datum"\n.SH NAME\ndatum \\- keep a machine in its declared state, and show what was done to it\n'
     text += ".SH SYNOPSIS\n\\fBdatum\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n"
@@ -93,7 +123,7 @@ def _overview(table):
     text += ".SH FILES\n" + _list([("\\fI/etc/datum\\fR", "configuration, below the root; missing means observe."),
                                     ("\\fI/var/lib/datum\\fR", "the store, below the root; only root reads it.")])
     pages = [group["page"] for group in table["groups"]]
-    return text + ".SH SEE ALSO\n" + ",\n".join(f".BR {_roff(page)} (1)" for page in pages) + "\n"
+    return text + ".SH SEE ALSO\n" + ",\n".join(f".BR {_roff(page)} (1)" for page in pages) + f",\n.BR {_roff(table['service']['page'])} (8)\n"
 
 
 def _completion(table):
@@ -136,7 +166,8 @@ def make(text):
     """Every file that is made from commands.md, by its path."""
     table = parse(text)
     files = {f"docs/man/{group['page']}.1": _page(table, group) for group in table["groups"]}
-    return files | {"docs/man/datum.1": _overview(table), COMPLETION: _completion(table)}
+    return files | {"docs/man/datum.1": _overview(table), f"docs/man/{table['service']['page']}.8": _service_page(table),
+                    COMPLETION: _completion(table)}
 
 
 def main():

@@ -64,6 +64,7 @@ std::vector<Described> describe(const Configuration& configuration) {
   return {
       {"host", c.host.value.value_or("none"), c.host.origin},
       {"reconciliation.mode", std::string(to_string(c.mode.value)), c.mode.origin},
+      {"reconciliation.interval", format_exact_duration(c.interval_ns.value), c.interval_ns.origin},
       {"reconciliation.passLimit", format_exact_duration(c.pass_limit_ns.value),
        c.pass_limit_ns.origin},
       {"trust.strictPaths", c.strict_paths.value ? "true" : "false", c.strict_paths.origin},
@@ -81,6 +82,7 @@ std::vector<Described> describe(const Configuration& configuration) {
        c.finish_interrupted.origin},
       {"windows", describe_windows(c.windows.value), c.windows.origin},
       {"source", c.source.value.value_or("none"), c.source.origin},
+      {"metrics", c.metrics.value.value_or("none"), c.metrics.origin},
       {"state", c.state.value, c.state.origin},
   };
 }

@@ -12,7 +12,7 @@
 namespace datum::config {
 
 void Reader::read(const yaml::Node& root) {
-  static constexpr std::array<Key, 12> kKeys = {{
+  static constexpr std::array<Key, 13> kKeys = {{
       {"host", &Reader::take_host},
       {"reconciliation", &Reader::take_reconciliation},
       {"trust", &Reader::take_trust},
@@ -24,6 +24,7 @@ void Reader::read(const yaml::Node& root) {
       {"packages", &Reader::take_packages},
       {"windows", &Reader::take_windows},
       {"source", &Reader::take_source},
+      {"metrics", &Reader::take_metrics},
       {"state", &Reader::take_state},
   }};
   read_section(root, "agent.yaml", kKeys);
@@ -53,8 +54,9 @@ void Reader::read_section(const yaml::Node& node, std::string_view what,
 }
 
 void Reader::take_reconciliation(const yaml::Node& value) {
-  static constexpr std::array<Key, 2> kKeys = {
-      {{"mode", &Reader::take_mode}, {"passLimit", &Reader::take_pass_limit}}};
+  static constexpr std::array<Key, 3> kKeys = {{{"mode", &Reader::take_mode},
+                                                {"interval", &Reader::take_interval},
+                                                {"passLimit", &Reader::take_pass_limit}}};
   read_section(value, "reconciliation", kKeys);
 }
 
@@ -116,6 +118,18 @@ void Reader::take_pass_limit(const yaml::Node& value) {
   out_.pass_limit_ns = {*limit, origin(value)};
 }
 
+void Reader::take_interval(const yaml::Node& value) {
+  // Shorter and a machine does little but look at itself; longer than a week is no drift
+  // correction.
+  constexpr std::int64_t kLeast = kNsPerSecond;
+  constexpr std::int64_t kMost = 7 * 86'400 * kNsPerSecond;
+  const auto interval = take_duration(value);
+  if (!interval) return;
+  if (*interval < kLeast || *interval > kMost)
+    return add_fault(value, "interval must be between 1s and 7d");
+  out_.interval_ns = {*interval, origin(value)};
+}
+
 void Reader::take_strict_paths(const yaml::Node& value) {
   const auto strict = yaml::find_boolean(value);
   if (!strict) return add_fault(value, "strictPaths must be true or false");
@@ -175,6 +189,10 @@ void Reader::take_finish_interrupted(const yaml::Node& value) {
 
 void Reader::take_source(const yaml::Node& value) {
   if (auto path = take_path(value)) out_.source = {std::move(*path), origin(value)};
+}
+
+void Reader::take_metrics(const yaml::Node& value) {
+  if (const auto path = take_path(value)) out_.metrics = {*path, origin(value)};
 }
 
 void Reader::take_state(const yaml::Node& value) {

@@ -33,6 +33,7 @@ class Reader {
   void take_host(const yaml::Node& value);
   void take_reconciliation(const yaml::Node& value);
   void take_mode(const yaml::Node& value);
+  void take_interval(const yaml::Node& value);
   void take_pass_limit(const yaml::Node& value);
   void take_trust(const yaml::Node& value);
   void take_strict_paths(const yaml::Node& value);
@@ -53,6 +54,7 @@ class Reader {
   void take_days(const yaml::Node& value, Window& window);
   void take_day(const yaml::Node& value, Window& window);
   void take_source(const yaml::Node& value);
+  void take_metrics(const yaml::Node& value);
   void take_state(const yaml::Node& value);
 
   // Values of a form that several keys share; nullopt after a fault was added.

@@ -30,6 +30,12 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const RecordCleaned& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordToolAdopted& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordToolEnded& command) const;
+  // the service's own life
+  [[nodiscard]] Result<Events> operator()(const ChangeLifecycle& command) const;
+  [[nodiscard]] Result<Events> operator()(const ChangeMode& command) const;
+  [[nodiscard]] Result<Events> operator()(const RejectConfig& command) const;
+  [[nodiscard]] Result<Events> operator()(const ConfirmVersion& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordUpgradePending& command) const;
   // pass
   [[nodiscard]] Result<Events> operator()(const StartPass& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordObservations& command) const;

@@ -4,11 +4,12 @@
 #include "datum/config/quantity.hpp"
 #include "datum/engine/store.hpp"
 #include "datum/inspect/store_report.hpp"
+#include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/terminal.hpp"
 #include "datum/yaml/scalar.hpp"
+#include "desired.hpp"
 #include "print.hpp"
-#include "session.hpp"
 #include "store_end.hpp"
 #include "story_source.hpp"
 

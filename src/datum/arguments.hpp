@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "datum/base/error.hpp"
+#include "datum/program/desired.hpp"
+#include "datum/program/session.hpp"
 
 namespace datum::program {
 
@@ -45,16 +47,10 @@ enum class Verb : std::uint8_t {
 enum class Colour : std::uint8_t { automatic, always, never };
 
 // Fields that a verb does not take keep their defaults.
-struct Arguments {
+struct Arguments : Place, DesiredSource {
   Verb verb = Verb::observe;
   std::string command_line;  // "datum reconcile", for messages
-  // where the desired state comes from
-  std::string fleet, manifest, host, profile;
-  // where it acts, and where the store and the configuration are
-  std::string root = "/";
   bool root_given = false;
-  std::string state;   // default: var/lib/datum under the root
-  std::string config;  // default: etc/datum under the root
   bool json = false;
   bool all = false;  // fold nothing
   Colour colour = Colour::automatic;
@@ -62,7 +58,6 @@ struct Arguments {
   std::optional<std::string> mode;  // "observe", "enforce"
   std::string plan_in, plan_out;
   std::uint32_t allow_removals = 0;
-  bool final = false;
   bool retry = false;
   // fleet verbs
   std::string output, base, reference, folder;

@@ -1,28 +1,19 @@
-// The desired state that a command was given: a fleet resolved for one host, or a compiled
-// manifest.
+// What the command line says of desired state, mode and actor, as the shared parts of programs take
+// it. Findings of a fleet go to standard error.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "arguments.hpp"
-#include "datum/base/content.hpp"
-#include "datum/core/event.hpp"
-#include "datum/fleet/fleet.hpp"
-#include "datum/loop/loop.hpp"
-#include "datum/model/manifest.hpp"
-#include "datum/os/files.hpp"
+#include "datum/program/desired.hpp"
+#include "datum/program/session.hpp"
 
 namespace datum::program {
 
-struct Desired {
-  model::ManifestPtr manifest;
-  std::shared_ptr<const ContentSource> content;
-  core::Provenance provenance;
-};
-
-// Findings of a fleet (errors and warnings) go to standard error as they are found; after errors
-// the result is `invalid_argument` with a summary.
+// Findings (errors and warnings) are printed as they are found; after errors the result is
+// `invalid_argument` with a summary.
 [[nodiscard]] Result<Desired> load_desired(os::Files& files, const os::Handle& root,
                                            const Arguments& arguments);
 
@@ -31,14 +22,14 @@ struct Desired {
                                                            const Arguments& arguments);
 // `--profile FILE`; without it no facts.
 [[nodiscard]] Result<fleet::Profile> read_profile(const Arguments& arguments);
-// Facts of the machine under `root`: what its files say of operating system, init and package
-// manager.
-[[nodiscard]] fleet::Profile local_profile(os::Files& files, const os::Handle& root);
-
 void print_findings(const fleet::Findings& findings, const char* word);
-[[nodiscard]] fleet::Parallel on_threads(std::size_t width);
 // The host that is meant: --host, or this machine's name.
 [[nodiscard]] std::string host_name(const Arguments& arguments);
-[[nodiscard]] std::string absolute_path(const std::string& path);
+// What agent.yaml gives where the command line is silent: the host's name, and a local fleet.
+void fill_in(Arguments& arguments, const config::Configuration& configuration);
+// `--mode`; nothing where it was not given.
+[[nodiscard]] std::optional<core::Mode> mode_argument(const Arguments& arguments);
+// Who runs this program.
+[[nodiscard]] core::Actor current_actor(const Arguments& arguments);
 
 }  // namespace datum::program

@@ -1,7 +1,4 @@
 // datum: the command line for people. Parses, wires, prints; everything else is in the modules.
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,41 +10,10 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "datum/program/process.hpp"
 #include "memory.hpp"
 
-extern char** environ;
-
 namespace {
-
-// Variables by which an environment could change what this program or its children load or run.
-void drop_dangerous_variables() {
-  std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text(*entry);
-    for (const char* prefix : {"LD_", "OPENSSL_", "GIT_", "UV_"})
-      if (text.rfind(prefix, 0) == 0) names.push_back(text.substr(0, text.find('=')));
-  }
-  for (const auto& name : names) ::unsetenv(name.c_str());
-}
-
-// A standard stream that the caller closed would else be the next file that is opened, and what is
-// printed would go into it.
-bool hold_standard_streams() {
-  for (int wanted = 0; wanted <= 2; ++wanted)
-    if (::fcntl(wanted, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_NOCTTY) != wanted)
-      return false;
-  return true;
-}
-
-// Content that others may not read is held in memory: no image of it is left behind, for this
-// program's children neither, and nobody but root attaches to it.
-void forbid_core_dumps() {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_CORE, &limit);
-  limit.rlim_cur = 0;
-  ::setrlimit(RLIMIT_CORE, &limit);
-  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
 
 int dispatch(const datum::program::Arguments& arguments) {
   using datum::program::Verb;
@@ -91,21 +57,23 @@ int dispatch(const datum::program::Arguments& arguments) {
 
 int main(int argc, char** argv) {
   datum::program::prepare_heap();
-  if (!hold_standard_streams()) return 1;
-  drop_dangerous_variables();
+  if (!datum::program::hold_standard_streams()) return 1;
+  datum::program::drop_dangerous_variables();
   // Lists are long: a call for each 4 KiB of them is too many. A terminal keeps its lines.
   // glibc takes a size only with a buffer. It is flushed after main and never freed.
   constexpr std::size_t kOutputBuffer = 64 * 1024;
   if (::isatty(STDOUT_FILENO) != 1)
     std::setvbuf(stdout, static_cast<char*>(std::malloc(kOutputBuffer)), _IOFBF, kOutputBuffer);
-  forbid_core_dumps();
+  datum::program::forbid_core_dumps();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
     // How the self-test starts its processes; docs/operating/selftest.md.
     const std::vector<std::string> words(argv, argv + argc);
     if (argc == 4 && words[1] == "selftest" && words[2] == "pass-in")
       return datum::program::selftest_pass(words[3]);
-    const auto parsed = datum::program::parse_arguments(argc, argv);
+    auto parsed = datum::program::parse_arguments(argc, argv);
+    const char* credentials = std::getenv("CREDENTIALS_DIRECTORY");
+    if (parsed.arguments && credentials != nullptr) parsed.arguments->credentials = credentials;
     return parsed.arguments ? dispatch(*parsed.arguments) : parsed.exit_code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "datum: %s\n", error.what());

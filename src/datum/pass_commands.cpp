@@ -6,13 +6,14 @@
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
+#include "datum/program/run_task.hpp"
+#include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/terminal.hpp"
+#include "desired.hpp"
 #include "memory.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
-#include "run_task.hpp"
-#include "session.hpp"
 #include "stop_signals.hpp"
 #include "store_end.hpp"
 
@@ -54,12 +55,13 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
                                          const Desired& desired, const core::State& state) {
   const auto mode =
       arguments.verb == Verb::reconcile ? mode_argument(arguments) : core::Mode::observe;
-  auto request = begin_request(session, arguments, config, mode);
+  auto request = begin_request(session, current_actor(arguments), config, mode);
   request.manifest = desired.manifest;
   request.content = desired.content;
   request.provenance = desired.provenance;
   request.declaration.node = desired.manifest->host;
   request.retry = arguments.retry;
+  request.limits.allowed = arguments.allow_removals;
   request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
   return request;
 }
@@ -121,19 +123,14 @@ void print_report(const Arguments& arguments, const engine::PassReport& report,
   print(inspect::pass_text(line, style));
 }
 
-// A fleet that others can change decides what root does here. One that a person names is theirs to
-// judge; the one of agent.yaml is read unattended.
+// A fleet that a person names is theirs to judge; the one of agent.yaml is read unattended.
 Status check_fleet(Session& session, const Arguments& arguments,
                    const config::Configuration& configuration) {
   const bool local = configuration.source.value && *configuration.source.value == arguments.fleet;
-  if (arguments.fleet.empty() || trusted_uid() != 0 || (!local && !session.strict_paths)) return {};
-  const auto checked =
-      config::check_way(*session.files, absolute_path(arguments.fleet), trusted_uid());
-  if (checked) return {};
-  const auto words = "the fleet can be changed by others than root: " + checked.error().message();
-  if (session.strict_paths)
-    return fail(ErrorCode::refused, words + "; trust.strictPaths is set, so it was not read");
-  std::fprintf(stderr, "warning: %s\n", text::escape(words).c_str());
+  if (arguments.fleet.empty() || (!local && !session.strict_paths)) return {};
+  DATUM_ASSIGN(const auto words,
+               check_fleet_way(*session.files, arguments.fleet, session.strict_paths));
+  if (!words.empty()) std::fprintf(stderr, "warning: %s\n", text::escape(words).c_str());
   return {};
 }
 

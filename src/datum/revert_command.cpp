@@ -5,10 +5,11 @@
 
 #include "commands.hpp"
 #include "datum/inspect/revert_report.hpp"
+#include "datum/program/run_task.hpp"
+#include "datum/program/session.hpp"
 #include "datum/text/terminal.hpp"
+#include "desired.hpp"
 #include "print.hpp"
-#include "run_task.hpp"
-#include "session.hpp"
 #include "stop_signals.hpp"
 #include "store_end.hpp"
 #include "story_source.hpp"
@@ -30,7 +31,8 @@ Status tell_not_undone(const core::Plan& plan) {
 
 engine::PassRequest make_request(Session& session, const Arguments& arguments,
                                  const config::Configuration& config, const core::State& state) {
-  auto request = begin_request(session, arguments, config, mode_argument(arguments));
+  auto request = begin_request(session, current_actor(arguments), config, mode_argument(arguments));
+  request.limits.allowed = arguments.allow_removals;
   request.provenance.source = "pass " + std::to_string(arguments.pass);
   request.declaration.node = state.host;
   return request;

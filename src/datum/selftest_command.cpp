@@ -14,12 +14,12 @@
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/program/session.hpp"
 #include "datum/selftest/crash_recovery.hpp"
 #include "datum/uv/uv_loop.hpp"
 #include "desired.hpp"
 #include "print.hpp"
 #include "selftest_report.hpp"
-#include "session.hpp"
 
 namespace datum::program {
 namespace {

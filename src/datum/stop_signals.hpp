@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "datum/engine/pass.hpp"
-#include "session.hpp"
+#include "datum/program/session.hpp"
 
 namespace datum::program {
 

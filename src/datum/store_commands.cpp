@@ -4,11 +4,11 @@
 #include "commands.hpp"
 #include "datum/inspect/store_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/program/session.hpp"
 #include "datum/resource/observer.hpp"
 #include "datum/uv/uv_loop.hpp"
 #include "history_command.hpp"
 #include "print.hpp"
-#include "session.hpp"
 #include "story_source.hpp"
 
 namespace datum::program {

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "datum/history/open.hpp"
+#include "datum/program/run_task.hpp"
 #include "datum/text/terminal.hpp"
-#include "run_task.hpp"
 #include "story_source.hpp"
 
 namespace datum::program {
@@ -23,10 +23,6 @@ void compact(const std::string& folder) {
 }
 
 }  // namespace
-
-history::ArchiveLimits archive_limits(const config::Configuration& configuration) {
-  return {configuration.archive_above_bytes.value, configuration.archive_after_ns.value};
-}
 
 Status end_store(Session& session, engine::Store& store,
                  const config::Configuration& configuration) {
@@ -59,21 +55,6 @@ Result<core::State> record_in_store(const Arguments& arguments, const core::Stat
   DATUM_TRY(close_store(session, store));
   if (!executed) return fail(std::move(executed).error());
   return state;
-}
-
-Error with_remedy(Error error, const std::string& folder) {
-  if (error.code() == ErrorCode::corrupt)
-    return {error.code(), error.message() +
-                              "; nothing was changed. `datum journal set-aside "
-                              "--state " +
-                              folder +
-                              "` moves the damaged store out of the way and keeps it; the next "
-                              "pass then begins a new one"};
-  if (error.code() == ErrorCode::timed_out)
-    return {error.code(), error.message() +
-                              "; that says nothing about the store, which was not changed: run "
-                              "the command again when the machine is less busy"};
-  return error;
 }
 
 }  // namespace datum::program

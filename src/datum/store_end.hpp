@@ -1,9 +1,10 @@
 // How a command leaves the store that it wrote to: grown no further than it may, and closed.
 #pragma once
 
+#include "arguments.hpp"
 #include "datum/config/configuration.hpp"
 #include "datum/engine/upkeep.hpp"
-#include "session.hpp"
+#include "datum/program/session.hpp"
 
 namespace datum::program {
 
@@ -18,10 +19,5 @@ namespace datum::program {
 [[nodiscard]] Result<core::State> record_in_store(const Arguments& arguments,
                                                   const core::State& known,
                                                   const core::Command& command);
-
-[[nodiscard]] history::ArchiveLimits archive_limits(const config::Configuration& configuration);
-
-// The error of opening the store in `folder`, with what to do about it where there is something.
-[[nodiscard]] Error with_remedy(Error error, const std::string& folder);
 
 }  // namespace datum::program

@@ -7,9 +7,9 @@
 #include "datum/config/quantity.hpp"
 #include "datum/history/open.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
 #include "desired.hpp"
-#include "session.hpp"
 #include "store_end.hpp"
 
 namespace datum::program {

@@ -8,11 +8,11 @@
 #include "datum/history/open.hpp"
 #include "datum/inspect/usage_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/program/run_task.hpp"
+#include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/json_writer.hpp"
 #include "print.hpp"
-#include "run_task.hpp"
-#include "session.hpp"
 #include "store_end.hpp"
 
 namespace datum::program {

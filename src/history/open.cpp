@@ -46,6 +46,10 @@ Result<std::unique_ptr<History>> open_existing(loop::Loop& loop, const std::stri
   return open_mode(loop, store_folder, options(journal::OpenMode::open));
 }
 
+Result<std::unique_ptr<journal::Log>> open_log_again(const std::string& store_folder) {
+  return journal::open_log(journal_folder(store_folder), options(journal::OpenMode::open));
+}
+
 Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_folder) {
   auto log = journal::open_log(journal_folder(store_folder), options(journal::OpenMode::read_only));
   if (log || log.error().code() != ErrorCode::busy) return log;

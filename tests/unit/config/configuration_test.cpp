@@ -38,6 +38,8 @@ TEST_CASE("config: without a file, a key or a value everything is the default an
   }
   const auto configuration = sound("");
   CHECK(configuration.pass_limit_ns.value == 45 * 60 * kNsPerSecond);
+  CHECK(configuration.interval_ns.value == 30 * 60 * kNsPerSecond);
+  CHECK_FALSE(configuration.metrics.value);
   CHECK_FALSE(configuration.strict_paths.value);
   CHECK(configuration.removals_max.value == 10);
   CHECK(configuration.secrets_path.value == "/etc/datum/secrets");
@@ -52,6 +54,7 @@ static const char* const kFull =
     "host: web-1\n"
     "reconciliation:\n"
     "  mode: enforce\n"
+    "  interval: 10m\n"
     "  passLimit: 30m\n"
     "trust: {strictPaths: false}\n"
     "observe: [\"Package[*]\", \"File[motd]\"]\n"
@@ -64,6 +67,7 @@ static const char* const kFull =
     "windows:\n"
     "- {days: [mon-wed, sat], from: \"22:00\", to: 04:00}\n"
     "source: /srv/fleet\n"
+    "metrics: /srv/datum.prom\n"
     "state: /srv/state\n";
 
 TEST_CASE("config: every key is read, and knows its line") {
@@ -74,19 +78,21 @@ TEST_CASE("config: every key is read, and knows its line") {
   CHECK(text ==
         "host=web-1@1\n"
         "reconciliation.mode=enforce@3\n"
-        "reconciliation.passLimit=30m@4\n"
-        "trust.strictPaths=false@5\n"
-        "observe=[\"Package[*]\", \"File[motd]\"]@6\n"
-        "protect=[\"User[root]\"]@8\n"
-        "secrets.backend=file@9\n"
-        "secrets.path=/srv/secrets@9\n"
-        "journal.archiveAbove=512MiB@10\n"
-        "journal.archiveAfter=30d@10\n"
-        "removals.max=0@11\n"
-        "packages.finishInterrupted=true@12\n"
-        "windows=mon,tue,wed,sat 22:00-04:00@14\n"
-        "source=/srv/fleet@15\n"
-        "state=/srv/state@16\n");
+        "reconciliation.interval=10m@4\n"
+        "reconciliation.passLimit=30m@5\n"
+        "trust.strictPaths=false@6\n"
+        "observe=[\"Package[*]\", \"File[motd]\"]@7\n"
+        "protect=[\"User[root]\"]@9\n"
+        "secrets.backend=file@10\n"
+        "secrets.path=/srv/secrets@10\n"
+        "journal.archiveAbove=512MiB@11\n"
+        "journal.archiveAfter=30d@11\n"
+        "removals.max=0@12\n"
+        "packages.finishInterrupted=true@13\n"
+        "windows=mon,tue,wed,sat 22:00-04:00@15\n"
+        "source=/srv/fleet@16\n"
+        "metrics=/srv/datum.prom@17\n"
+        "state=/srv/state@18\n");
   CHECK(configuration.mode.origin.text() == "agent.yaml:3");
   CHECK(configuration.mode.value == Mode::enforce);
   CHECK(sound("").mode.origin.text() == "default");
@@ -127,6 +133,9 @@ TEST_CASE("config: values of a wrong form are refused in words") {
            {"reconciliation: {passLimit: 30}\n", "must be a duration such as 45s, 30m or 2h"},
            {"reconciliation: {passLimit: 5s}\n", "between 1m and 24h"},
            {"reconciliation: {passLimit: 25h}\n", "between 1m and 24h"},
+           {"reconciliation: {interval: 0s}\n", "between 1s and 7d"},
+           {"reconciliation: {interval: 8d}\n", "between 1s and 7d"},
+           {"metrics: datum.prom\n", "absolute path"},
            {"trust: {strictPaths: yes}\n", "strictPaths must be true or false"},
            {"trust: {strictPaths: \"true\"}\n", "strictPaths must be true or false"},
            {"removals: {max: -1}\n", "max must be a number"},

@@ -5,6 +5,7 @@
 //   host: web-1                      # the Host document that this machine follows
 //   reconciliation:
 //     mode: observe                  # or enforce
+//     interval: 30m                # between two passes of the service
 //     passLimit: 45m
 //   trust:
 //     strictPaths: true
@@ -17,6 +18,7 @@
 //   windows:
 //   - {days: [mon-fri], from: "22:00", to: "04:00"}
 //   source: /srv/fleet               # a local fleet
+//   metrics: /var/lib/node_exporter/datum.prom    # a text file, written after each pass
 //   state: /var/lib/datum
 //
 // A missing file, key or value means the default, and the default mode is observe.
@@ -69,6 +71,8 @@ struct Configuration {
   Setting<std::optional<std::string>> host;  // default: none, the machine's own name then
   Setting<Mode> mode{Mode::observe, {}};
   Setting<std::int64_t> pass_limit_ns{45 * 60 * std::int64_t{1'000'000'000}, {}};
+  // Between the beginnings of two passes of the service, on a clock that counts suspend.
+  Setting<std::int64_t> interval_ns{30 * 60 * std::int64_t{1'000'000'000}, {}};
   // Whether what lies in a folder that others than root can change is refused: a managed target is
   // then neither looked at nor touched, and a local fleet (`source`) is not read. Without it both
   // are only told: work goes through descriptors, so that nobody gains by it, but what they hold
@@ -87,6 +91,7 @@ struct Configuration {
   Setting<bool> finish_interrupted{false, {}};
   Setting<std::vector<Window>> windows;              // none: always open
   Setting<std::optional<std::string>> source;        // absolute path of a local fleet
+  Setting<std::optional<std::string>> metrics;       // absolute path of a file for node_exporter
   Setting<std::string> state{"/var/lib/datum", {}};  // absolute path of the store
 };
 

@@ -39,6 +39,33 @@ struct CloseStore {
   std::string reason;
 };
 
+// What the service tells of its own life. A lifecycle that is so already, a mode that has not
+// changed and a version that is confirmed already append nothing.
+struct ChangeLifecycle {
+  NodeLifecycle to = NodeLifecycle::unmanaged;
+  std::string cause;
+  Actor actor;
+};
+struct ChangeMode {
+  EffectiveMode from, to;
+  Actor actor;
+};
+// The configuration that stands in the file is not the one in force. Line 0: not known.
+struct RejectConfig {
+  std::string file;
+  std::uint32_t line = 0, column = 0;
+  std::string problem;  // bounded
+};
+// This version of the program started and finished `pass`.
+struct ConfirmVersion {
+  std::string version;
+  PassId pass = 0;
+};
+// The program that is installed is another one than the one that runs.
+struct RecordUpgradePending {
+  std::string from, to;
+};
+
 // Records could not be kept for a while: `dropped` events of that time are told by nobody.
 struct RecordUnwritable {
   std::string problem;
@@ -261,7 +288,8 @@ using Command =
                  RecordRefusals, RecordNotStarted, FinishPass, InterruptPass, RecordRecovery,
                  SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
                  DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone,
-                 RecordToolAdopted, RecordToolEnded>;
+                 RecordToolAdopted, RecordToolEnded, ChangeLifecycle, ChangeMode, RejectConfig,
+                 ConfirmVersion, RecordUpgradePending>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -52,6 +52,8 @@ class History {
   // No commit has failed. Otherwise nothing is appended any more and `state` tells more than is
   // durable.
   [[nodiscard]] bool healthy() const { return !failed_; }
+  // Something is on its way to the disk. After a failed commit that may still be so for a moment.
+  [[nodiscard]] bool is_committing() const { return committing_; }
   // Everything up to here was synced.
   [[nodiscard]] Seq durable() const { return durable_; }
   // The journal's own words, for a store id or a reservation. Null when volatile. Only while

@@ -16,6 +16,8 @@ namespace datum::history {
 // The same for a store that is there: `not_found` where there is none.
 [[nodiscard]] Result<std::unique_ptr<History>> open_existing(loop::Loop& loop,
                                                              const std::string& store_folder);
+// The journal of a store that is there, for History::resume: locked and walked as at any opening.
+[[nodiscard]] Result<std::unique_ptr<journal::Log>> open_log_again(const std::string& store_folder);
 // For reading only: no lock, no byte written. `not_found` when there is no journal. `path` is a
 // store's folder, which is read together with its archive, or an export file.
 [[nodiscard]] Result<std::unique_ptr<journal::Reader>> open_reader(const std::string& path);

@@ -1,4 +1,4 @@
-#include "session.hpp"
+#include "datum/program/session.hpp"
 
 #include <pwd.h>
 #include <sys/resource.h>
@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "datum/config/hold.hpp"
+#include "datum/config/trust.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/os_linux/linux_packages.hpp"
 #include "datum/os_linux/linux_units.hpp"
@@ -41,10 +42,6 @@ std::size_t open_folders_of_a_job() {
   return std::clamp<std::size_t>(share, 4, os::kMaxOpenFolders);
 }
 
-std::string below(const std::string& root, const std::string& path) {
-  return root == "/" ? path : root + path;
-}
-
 void apply_hold(core::ModeTerms& terms, const config::Hold& hold, WallNs now) {
   if (!config::is_in_force(hold, now)) return;
   terms.held = true;
@@ -69,41 +66,51 @@ std::uint32_t trusted_uid() {
   return ::geteuid();
 }
 
-std::string config_folder(const Arguments& arguments) {
-  if (!arguments.config.empty()) return absolute_path(arguments.config);
-  return below(absolute_path(arguments.root), "/etc/datum");
+std::string absolute_path(const std::string& path) {
+  std::error_code ignored;
+  const auto absolute = std::filesystem::absolute(path, ignored).lexically_normal().string();
+  if (absolute.size() > 1 && absolute.back() == '/') return absolute.substr(0, absolute.size() - 1);
+  return absolute;
 }
 
-Result<std::string> state_folder(const Arguments& arguments) {
-  if (!arguments.state.empty()) return absolute_path(arguments.state);
+std::string below(const std::string& root, const std::string& path) {
+  return root == "/" ? path : root + path;
+}
+
+std::string config_folder(const Place& place) {
+  if (!place.config.empty()) return absolute_path(place.config);
+  return below(absolute_path(place.root), "/etc/datum");
+}
+
+Result<std::string> state_folder(const Place& place) {
+  if (!place.state.empty()) return absolute_path(place.state);
   const auto files = os_linux::make_files();
-  DATUM_ASSIGN(const auto configuration, read_config(*files, config_folder(arguments)));
-  return below(absolute_path(arguments.root), configuration.state.value);
+  DATUM_ASSIGN(const auto configuration, read_config(*files, config_folder(place)));
+  return below(absolute_path(place.root), configuration.state.value);
 }
 
-void fill_in(Arguments& arguments, const config::Configuration& configuration) {
-  if (arguments.host.empty() && configuration.host.value && arguments.manifest.empty())
-    arguments.host = *configuration.host.value;
-  if (arguments.fleet.empty() && arguments.manifest.empty() && configuration.source.value)
-    arguments.fleet = *configuration.source.value;
-}
-
-Result<Session> open_session(const Arguments& arguments) {
+Result<Session> open_session(const Place& place) {
   Session session;
-  session.root_path = absolute_path(arguments.root);
+  session.root_path = absolute_path(place.root);
   session.files = os_linux::make_files();
   auto root = session.files->open_root(session.root_path);
   if (!root) return fail(std::move(root).error().context("--root " + session.root_path));
   session.root = std::move(*root);
-  session.config_folder = config_folder(arguments);
-  DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
+  session.config_folder = config_folder(place);
+  session.credentials = place.credentials;
+  DATUM_TRY(read_accounts_again(session));
   if (session.root_path == "/") {
     session.units = os_linux::make_units();
     session.packages = os_linux::make_package_tools(*session.files, "/");
   }
   session.loop = uv::make_loop(pool_width());
-  DATUM_ASSIGN(session.state_folder, state_folder(arguments));
+  DATUM_ASSIGN(session.state_folder, state_folder(place));
   return session;
+}
+
+Status read_accounts_again(Session& session) {
+  DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
+  return {};
 }
 
 Result<config::Configuration> read_config(os::Files& files, const std::string& path) {
@@ -114,24 +121,31 @@ Result<config::Configuration> read_config(os::Files& files, const std::string& p
   return config::read_configuration(files, *folder, path, trusted_uid());
 }
 
+core::ModeTerms terms_of(os::Files& files, const std::string& config_folder,
+                         const config::Configuration& configuration, WallNs now,
+                         std::optional<core::Mode> argument) {
+  core::ModeTerms terms;
+  terms.argument = argument;
+  if (!configuration.mode.origin.is_default())
+    terms.configured = configuration.mode.value == config::Mode::enforce ? core::Mode::enforce
+                                                                         : core::Mode::observe;
+  apply_windows(terms, configuration, now);
+  auto folder = files.open_root(config_folder);
+  if (folder) apply_hold(terms, config::read_hold(files, *folder), now);
+  return terms;
+}
+
 std::function<core::ModeTerms()> mode_terms(Session& session, std::optional<core::Mode> argument) {
   return [&session, argument] {
+    const auto configuration = read_config(*session.files, session.config_folder);
+    if (configuration)
+      return terms_of(*session.files, session.config_folder, *configuration,
+                      session.loop->clock().wall_now(), argument);
+    // What cannot be read can only weaken.
     core::ModeTerms terms;
     terms.argument = argument;
-    const auto now = session.loop->clock().wall_now();
-    const auto configuration = read_config(*session.files, session.config_folder);
-    if (!configuration) {
-      // What cannot be read can only weaken.
-      terms.held = true;
-      terms.hold_reason = "the configuration cannot be read: " + configuration.error().message();
-      return terms;
-    }
-    if (!configuration->mode.origin.is_default())
-      terms.configured = configuration->mode.value == config::Mode::enforce ? core::Mode::enforce
-                                                                            : core::Mode::observe;
-    apply_windows(terms, *configuration, now);
-    auto folder = session.files->open_root(session.config_folder);
-    if (folder) apply_hold(terms, config::read_hold(*session.files, *folder), now);
+    terms.held = true;
+    terms.hold_reason = "the configuration cannot be read: " + configuration.error().message();
     return terms;
   };
 }
@@ -167,10 +181,9 @@ static std::unique_ptr<resource::Secrets> make_secrets(const Session& session) {
   if (!configuration) return none(configuration.error().message());
   std::string folder;
   if (configuration->secrets_backend.value == config::SecretsBackend::credentials) {
-    const char* given = std::getenv("CREDENTIALS_DIRECTORY");
-    if (given == nullptr || given[0] != '/')
+    if (!session.credentials.starts_with('/'))
       return none("no credentials: $CREDENTIALS_DIRECTORY names no folder");
-    folder = given;
+    folder = session.credentials;
   } else {
     const auto& path = configuration->secrets_path;
     folder = path.origin.is_default() ? path.value : below(session.root_path, path.value);
@@ -203,25 +216,28 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   return {machine.get(), [machine, content](resource::Machine*) {}};
 }
 
-std::optional<core::Mode> mode_argument(const Arguments& arguments) {
-  if (!arguments.mode) return std::nullopt;
-  return *arguments.mode == "enforce" ? core::Mode::enforce : core::Mode::observe;
-}
-
-engine::PassRequest begin_request(Session& session, const Arguments& arguments,
+engine::PassRequest begin_request(Session& session, core::Actor actor,
                                   const config::Configuration& configuration,
                                   std::optional<core::Mode> mode) {
   engine::PassRequest request;
   request.limit_ns = configuration.pass_limit_ns.value;
-  request.actor = current_actor(arguments);
+  request.actor = std::move(actor);
   request.version = program_version();
   request.read_terms = mode_terms(session, mode);
   request.observe_globs = configuration.observe.value;
   request.protect_globs = configuration.protect.value;
   request.limits.max = configuration.removals_max.value;
   request.finish_interrupted = configuration.finish_interrupted.value;
-  request.limits.allowed = arguments.allow_removals;
   return request;
+}
+
+Result<std::string> check_fleet_way(os::Files& files, const std::string& fleet, bool strict) {
+  if (trusted_uid() != 0) return std::string();
+  const auto checked = config::check_way(files, absolute_path(fleet), trusted_uid());
+  if (checked) return std::string();
+  const auto words = "the fleet can be changed by others than root: " + checked.error().message();
+  if (!strict) return words;
+  return fail(ErrorCode::refused, words + "; trust.strictPaths is set, so it was not read");
 }
 
 Status close_store(Session& session, engine::Store& store) {
@@ -235,13 +251,32 @@ Status close_store(Session& session, engine::Store& store) {
   return result;
 }
 
-core::Actor current_actor(const Arguments& arguments) {
+core::Actor person(std::uint32_t uid, std::string command) {
   core::Actor actor;
   actor.kind = core::ActorKind::person;
-  actor.uid = ::getuid();
+  actor.uid = uid;
   if (const auto* entry = ::getpwuid(actor.uid)) actor.name = entry->pw_name;
-  actor.command = arguments.command_line;
+  actor.command = std::move(command);
   return actor;
+}
+
+history::ArchiveLimits archive_limits(const config::Configuration& configuration) {
+  return {configuration.archive_above_bytes.value, configuration.archive_after_ns.value};
+}
+
+Error with_remedy(Error error, const std::string& folder) {
+  if (error.code() == ErrorCode::corrupt)
+    return {error.code(), error.message() +
+                              "; nothing was changed. `datum journal set-aside "
+                              "--state " +
+                              folder +
+                              "` moves the damaged store out of the way and keeps it; the next "
+                              "pass then begins a new one"};
+  if (error.code() == ErrorCode::timed_out)
+    return {error.code(), error.message() +
+                              "; that says nothing about the store, which was not changed: run "
+                              "the command again when the machine is less busy"};
+  return error;
 }
 
 std::string program_version() {

@@ -1,0 +1,122 @@
+// The service's life: open the store, look at once and then with every beat, stop when told to. It
+// conducts what the modules below do and decides nothing that core decides; a pass is the one that
+// the command line runs. All of it on the loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "datum/config/configuration.hpp"
+#include "datum/engine/pass.hpp"
+#include "datum/engine/store.hpp"
+#include "datum/host/rhythm.hpp"
+#include "datum/loop/task.hpp"
+#include "datum/program/desired.hpp"
+#include "datum/program/session.hpp"
+#include "log.hpp"
+#include "notifier.hpp"
+#include "own_program.hpp"
+
+namespace datum::host {
+
+// Exit status, for the service manager: 74 and 78 say that the version is not to blame.
+inline constexpr int kOrderly = 0;
+inline constexpr int kStoreExit = 74;
+inline constexpr int kConfigurationExit = 78;
+
+class Service {
+ public:
+  // All are borrowed. `configuration` is the one that is in force until another good one is read.
+  Service(program::Session& session, config::Configuration configuration, Log& log,
+          Notifier& notifier);
+  ~Service();
+
+  // Until a signal or an upgrade ends it; the exit status.
+  [[nodiscard]] int run();
+
+ private:
+  // life
+  [[nodiscard]] loop::Task<int> live();
+  [[nodiscard]] loop::Task<bool> end(std::string reason);
+  void stop(const std::string& reason);
+  void give_up();
+  void reload();
+  [[nodiscard]] loop::Wait<bool> wait_for_work();
+  [[nodiscard]] loop::Task<bool> pause(std::int64_t delay_ns);
+  void wake();
+  void ask_for_pass(core::Trigger trigger);
+  void begin_rhythm();
+  [[nodiscard]] std::string status_words();
+  void tell_status();
+
+  // store
+  [[nodiscard]] loop::Task<Result<bool>> open_store();
+  [[nodiscard]] loop::Task<Status> take_store(engine::Store store);
+  [[nodiscard]] Status set_aside_damaged(const Error& damage);
+  [[nodiscard]] loop::Task<bool> become_unrecorded();
+  [[nodiscard]] loop::Task<bool> try_to_record_again();
+  [[nodiscard]] loop::Task<Status> wait_durable();
+  [[nodiscard]] loop::Task<bool> keep_store_small();
+  // Something about the service itself, if it may be recorded now.
+  void record(const core::Command& command);
+
+  // configuration and hold
+  void read_configuration_again();
+  void adopt(config::Configuration configuration);
+  void reject_configuration(const Error& problem);
+  void note_hold();
+  [[nodiscard]] core::ModeTerms terms();
+
+  // pass
+  [[nodiscard]] loop::Task<bool> pass(core::Trigger trigger);
+  [[nodiscard]] loop::Task<Result<program::Desired>> load();
+  [[nodiscard]] loop::Task<Status> recover_and_run(std::optional<program::Desired> desired,
+                                                   core::Trigger trigger);
+  [[nodiscard]] engine::PassRequest make_request(const program::Desired& desired,
+                                                 core::Trigger trigger);
+  void tell_pass(const engine::PassReport& report);
+  void confirm(PassId pass);
+  void write_metrics();
+  [[nodiscard]] core::HostStatus status_now();
+  // Once, until it is another one or none.
+  void tell_problem(const std::string& problem);
+
+  // upgrade
+  [[nodiscard]] loop::Task<bool> look_for_upgrade();
+
+  [[nodiscard]] const core::State& state() const { return store_->history->state(); }
+
+  program::Session& session_;
+  config::Configuration configuration_;
+  Log& log_;
+  Notifier& notifier_;
+  std::string rejected_;  // why the file's configuration is not the one in force; empty: it is
+  std::optional<engine::Store> store_;
+  std::unique_ptr<blobs::BlobStore> parked_blobs_;  // of the store, while it cannot be written
+  std::string unwritable_;                          // why it cannot be
+  int unwritable_errno_ = 0;
+  std::uint32_t reopen_failures_ = 0;
+  std::unique_ptr<loop::Worker> reader_;  // reads fleets and damaged disks, off the loop
+  std::unique_ptr<loop::Timer> beat_, hourly_, watchdog_, deadline_, pause_, reopen_;
+  std::unique_ptr<loop::Signals> signals_;
+  Rhythm rhythm_;
+  std::optional<core::Trigger> due_;  // triggers come together in one
+  bool reopen_due_ = false;
+  bool upgrade_due_ = false;
+  bool ready_ = false;
+  bool stopping_ = false;
+  bool leaving_for_upgrade_ = false;
+  std::string stop_reason_;
+  std::string doing_;            // for the status line, empty between passes
+  std::string problem_;          // told already
+  std::string last_told_;        // of a pass, without its number
+  std::string fleet_warning_;    // told already
+  std::string metrics_problem_;  // told already
+  OwnProgram own_program_ = OwnProgram::of_this_process();
+  engine::Conductor* conductor_ = nullptr;  // of the pass that runs
+  std::function<void(bool)> wake_;
+};
+
+}  // namespace datum::host

@@ -1,0 +1,88 @@
+// What follows a pass: the file for node_exporter, and a look at what is installed.
+#include <utility>
+
+#include "datum/host/metrics.hpp"
+#include "service.hpp"
+
+namespace datum::host {
+namespace {
+
+// A reader sees the old file or the new one, whole. Nothing of it has to outlive a power cut.
+Status replace_file(os::Files& files, const std::string& path, std::string_view text) {
+  const auto slash = path.rfind('/');
+  const auto name = path.substr(slash + 1);
+  const auto part = "." + name + ".new";
+  DATUM_ASSIGN(const auto folder, files.open_root(slash == 0 ? "/" : path.substr(0, slash)));
+  if (auto removed = files.remove_file(folder, part);
+      !removed && removed.error().code() != ErrorCode::not_found)
+    return removed;
+  DATUM_ASSIGN(const auto file, files.create_file(folder, part));
+  DATUM_TRY(files.set_mode(file, 0644));
+  DATUM_TRY(files.write(file, as_bytes(text)));
+  return files.rename(folder, part, folder, name, false);
+}
+
+// "datum-host 0.2.0 (commit)" → "0.2.0 (commit)".
+std::string version_in(const std::string& output) {
+  constexpr std::string_view kName = "datum-host ";
+  if (!output.starts_with(kName)) return {};
+  return output.substr(kName.size(), output.find_first_of(",\n") - kName.size());
+}
+
+}  // namespace
+
+void Service::write_metrics() {
+  if (!configuration_.metrics.value) return;
+  Metrics metrics;
+  metrics.version = program::program_version();
+  metrics.status = status_now();
+  metrics.enforces = core::host_mode(terms()).mode == core::Mode::enforce;
+  metrics.is_recorded = !store_->history->is_unrecorded();
+  metrics.head = state().seq;
+  if (const auto& last = state().last_pass) {
+    metrics.last_pass = last->wall;
+    metrics.last_pass_duration_ns = last->finished.duration_ns;
+  }
+  metrics.written = session_.loop->clock().wall_now();
+  const auto path = program::below(session_.root_path, *configuration_.metrics.value);
+  const auto written = replace_file(*session_.files, path, metrics_text(metrics));
+  const auto problem = written ? std::string() : "metrics: " + written.error().message();
+  if (problem != metrics_problem_ && !problem.empty()) log_.warning(problem);
+  metrics_problem_ = problem;
+}
+
+// The new program is asked for its version before this one makes room for it: what cannot even say
+// that is no upgrade.
+loop::Task<bool> Service::look_for_upgrade() {
+  if (!own_program_.is_replaced() || stopping_) co_return false;
+  constexpr std::int64_t kAnswerWithinNs = 10 * kNsPerSecond;
+  loop::ChildOptions child;
+  child.argv = {own_program_.path(), "--version"};
+  child.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
+  child.timeout_ns = kAnswerWithinNs;
+  using Asked = Result<loop::ChildResult>;
+  std::function<void(std::function<void(Asked)>)> begin = [this,
+                                                           &child](std::function<void(Asked)> on) {
+    auto started =
+        session_.loop->spawn(child, [on](loop::ChildResult done) { on(std::move(done)); });
+    if (!started) on(fail(std::move(started).error()));
+  };
+  auto asking = loop::wait_for<Asked>(std::move(begin));
+  const auto asked = co_await asking;
+  const auto version = asked && asked->exit_status == 0 ? version_in(asked->output) : "";
+  if (version.empty()) {
+    own_program_.forget();
+    log_.error(own_program_.path() +
+               " was replaced by a program that does not say its version: " + "this one goes on");
+    co_return false;
+  }
+  log_.write(Priority::notice, "version " + version + " is installed: makes room for it",
+             {{"DATUM_EVENT", "upgradePending"}, {"DATUM_VERSION", version}});
+  if (state().pass) co_return true;
+  record(core::RecordUpgradePending{program::program_version(), version});
+  auto waiting = wait_durable();
+  static_cast<void>(co_await waiting);
+  co_return true;
+}
+
+}  // namespace datum::host

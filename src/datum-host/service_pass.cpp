@@ -1,0 +1,184 @@
+// One pass of the service: read the configuration and the fleet again, then what the command line
+// does too, recover and run; and what follows a pass.
+#include <utility>
+
+#include "datum/config/hold.hpp"
+#include "datum/program/fleet_findings.hpp"
+#include "datum/text/terminal.hpp"
+#include "service.hpp"
+
+namespace datum::host {
+namespace {
+
+const core::Actor kActor{core::ActorKind::service, "datum-host", 0, ""};
+
+// Names the pass whose conductor may be asked to stop, for as long as it may.
+class Conducting {
+ public:
+  Conducting(engine::Conductor*& slot, engine::Conductor& conductor) : slot_(slot) {
+    slot_ = &conductor;
+  }
+  Conducting(const Conducting&) = delete;
+  Conducting& operator=(const Conducting&) = delete;
+  ~Conducting() { slot_ = nullptr; }
+
+ private:
+  engine::Conductor*& slot_;
+};
+
+}  // namespace
+
+// Any trigger ends here. Whatever goes wrong is told and waits for the next one.
+loop::Task<bool> Service::pass(core::Trigger trigger) {
+  read_configuration_again();
+  note_hold();
+  doing_ = "a pass runs";
+  tell_status();
+  std::optional<program::Desired> desired;
+  std::string problem;
+  if (configuration_.source.value) {
+    auto loading = load();
+    auto loaded = co_await loading;
+    if (loaded)
+      desired = std::move(*loaded);
+    else
+      problem = loaded.error().message();
+  }
+  if (!stopping_ && (desired || state().pass)) {
+    if (auto read = program::read_accounts_again(session_); !read) {
+      problem = read.error().message();
+    } else {
+      auto running = recover_and_run(std::move(desired), trigger);
+      if (const auto ran = co_await running; !ran) problem = ran.error().message();
+    }
+  }
+  doing_.clear();
+  if (!store_->history->healthy()) {
+    auto giving_up = become_unrecorded();
+    co_await giving_up;
+  } else {
+    tell_problem(problem);
+  }
+  auto keeping = keep_store_small();
+  co_await keeping;
+  write_metrics();
+  auto looking = look_for_upgrade();
+  leaving_for_upgrade_ = co_await looking;
+  co_return true;
+}
+
+// Off the loop: a fleet of thousands of documents takes longer than anybody wants to wait.
+loop::Task<Result<program::Desired>> Service::load() {
+  using Loaded = Result<program::Desired>;
+  program::DesiredSource source;
+  source.fleet = *configuration_.source.value;
+  source.host = configuration_.host.value.value_or("");
+  const bool strict = configuration_.strict_paths.value;
+  const auto words = std::make_shared<std::string>();
+  std::function<Loaded()> work = [this, source, strict, words]() -> Loaded {
+    DATUM_ASSIGN(*words, program::check_fleet_way(*session_.files, source.fleet, strict));
+    program::FindingsText findings;
+    auto desired = program::load_desired(*session_.files, session_.root, source, findings.teller());
+    if (desired) return desired;
+    return fail(desired.error().code(), desired.error().message() + findings.errors());
+  };
+  auto loading = loop::run_on<Loaded>(*reader_, std::move(work));
+  auto loaded = co_await loading;
+  if (*words != fleet_warning_ && !words->empty()) log_.warning(*words);
+  fleet_warning_ = *words;
+  co_return loaded;
+}
+
+engine::PassRequest Service::make_request(const program::Desired& desired, core::Trigger trigger) {
+  auto request = program::begin_request(session_, kActor, configuration_, std::nullopt);
+  request.read_terms = [this] { return terms(); };
+  request.trigger = trigger;
+  request.manifest = desired.manifest;
+  request.content = desired.content;
+  request.provenance = desired.provenance;
+  request.declaration.node = desired.manifest->host;
+  request.foreign_manifest = state().accepted.has_value();
+  return request;
+}
+
+// A dead pass is ended first, with or without something to do afterwards.
+loop::Task<Status> Service::recover_and_run(std::optional<program::Desired> desired,
+                                            core::Trigger trigger) {
+  std::shared_ptr<const ContentSource> content;
+  if (desired) content = desired->content;
+  session_.strict_paths = configuration_.strict_paths.value;
+  const auto machine = program::make_machine(session_, content, store_->sensitive_key);
+  engine::Conductor conductor(*session_.loop, *store_, machine);
+  const Conducting conducting(conductor_, conductor);
+  auto recovering =
+      conductor.recover([this] { return terms(); }, desired ? desired->manifest : nullptr);
+  auto recovered = co_await recovering;
+  if (!recovered || !desired || stopping_) co_return recovered;
+  auto request = make_request(*desired, trigger);
+  auto running = conductor.run(std::move(request));
+  const auto report = co_await running;
+  if (!report) co_return fail(report.error());
+  tell_pass(*report);
+  if (report->pass != 0 && report->cut_short.empty()) {
+    confirm(report->pass);
+    auto waiting = wait_durable();
+    co_return co_await waiting;
+  }
+  co_return Status{};
+}
+
+// Only what finished says something about the version, and only where it is kept.
+void Service::confirm(PassId pass) {
+  const auto& last = state().last_pass;
+  if (store_->history->is_unrecorded() || !last || last->id != pass) return;
+  if (state().confirmed_version == program::program_version()) return;
+  record(core::ConfirmVersion{program::program_version(), pass});
+}
+
+// Each failure once: one that stood before this pass was told then.
+void Service::tell_pass(const engine::PassReport& report) {
+  const auto pass = std::to_string(report.pass);
+  for (const auto& action : report.plan->actions) {
+    const auto& outcome = report.outcomes[action.ordinal];
+    if (outcome.phase != core::Phase::failed) continue;
+    const auto standing = state().failures.find(action.target);
+    if (standing != state().failures.end() && standing->second.first < report.pass) continue;
+    log_.write(Priority::warning, action.reference.text() + ": " + outcome.message,
+               {{"DATUM_EVENT", "actionFailed"},
+                {"DATUM_PASS", pass},
+                {"DATUM_REFERENCE", action.reference.text()},
+                {"DATUM_TARGET", action.target.text()}});
+  }
+  const std::string word(core::to_string(report.status.condition));
+  const auto& counts = report.status.counts;
+  auto words = "pass " + pass + " (" + std::string(core::to_string(report.mode.mode)) +
+               "): " + word + "; " + std::to_string(counts.converged) + " converged, " +
+               std::to_string(counts.drifted) + " drifted, " + std::to_string(counts.unknown) +
+               " unknown, " + std::to_string(counts.skipped) + " skipped";
+  if (!report.cut_short.empty()) words += "; cut short: " + report.cut_short;
+  // What is as it was before is in the journal of Datum, not in everybody's.
+  if (words.substr(words.find(':')) == last_told_) return;
+  last_told_ = words.substr(words.find(':'));
+  log_.write(Priority::info, words,
+             {{"DATUM_EVENT", "passFinished"}, {"DATUM_PASS", pass}, {"DATUM_CONDITION", word}});
+}
+
+core::HostStatus Service::status_now() {
+  auto& clock = session_.loop->clock();
+  core::StatusInput now{clock.wall_now(), clock.boot_now(), clock.boot_id()};
+  now.timer_period_ns = configuration_.interval_ns.value;
+  now.timer_expected = configuration_.source.value.has_value();
+  auto status = core::compute_status(state(), now);
+  if (store_->history->is_unrecorded())
+    status.flags |= static_cast<std::uint32_t>(core::StatusFlag::unrecorded);
+  return status;
+}
+
+void Service::tell_problem(const std::string& problem) {
+  if (problem == problem_) return;
+  problem_ = problem;
+  if (problem.empty()) return log_.notice("what kept passes from running is gone");
+  log_.error(problem);
+}
+
+}  // namespace datum::host

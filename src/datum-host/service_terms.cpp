@@ -1,0 +1,92 @@
+// What the machine's administrator decided: the configuration, read again and kept where a new one
+// is no good, and the hold. Nothing here can raise what another term lowers.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "datum/config/hold.hpp"
+#include "service.hpp"
+
+namespace datum::host {
+namespace {
+
+const core::Actor kActor{core::ActorKind::service, "datum-host", 0, ""};
+
+// The place at the beginning of a fault's text, "FILE:LINE:COLUMN: …"; zeros where there is none.
+struct Place {
+  std::uint32_t line = 0, column = 0;
+};
+Place place_in(const std::string& text, const std::string& file) {
+  Place place;
+  if (!text.starts_with(file + ":")) return place;
+  const char* const end = text.data() + text.size();
+  const auto line = std::from_chars(text.data() + file.size() + 1, end, place.line);
+  if (line.ec == std::errc() && line.ptr != end && *line.ptr == ':')
+    std::from_chars(line.ptr + 1, end, place.column);
+  return place;
+}
+
+}  // namespace
+
+// The last good one stays in force where the file holds none: a slip of the pen must not turn
+// enforcing off and on, and never on.
+void Service::read_configuration_again() {
+  auto read = program::read_config(*session_.files, session_.config_folder);
+  if (read)
+    adopt(std::move(*read));
+  else
+    reject_configuration(read.error());
+}
+
+void Service::adopt(config::Configuration configuration) {
+  if (!std::exchange(rejected_, "").empty()) log_.notice("agent.yaml is in force again");
+  if (configuration.state.value != configuration_.state.value ||
+      configuration.host.value != configuration_.host.value)
+    log_.notice("host and state of agent.yaml take effect when the service starts again");
+  const bool other_beat = configuration.interval_ns.value != configuration_.interval_ns.value;
+  configuration_ = std::move(configuration);
+  if (other_beat && store_) begin_rhythm();
+}
+
+void Service::reject_configuration(const Error& problem) {
+  if (problem.message() == rejected_) return;
+  rejected_ = problem.message();
+  log_.write(Priority::warning,
+             "agent.yaml is not taken over, the last good one stays in force: " + rejected_,
+             {{"DATUM_EVENT", "configRejected"}});
+  if (!store_) return;
+  const auto file = session_.config_folder + "/" + std::string(config::kFileName);
+  const auto place = place_in(rejected_, file);
+  record(core::RejectConfig{file, place.line, place.column, rejected_});
+}
+
+// The file decides; the journal is told when it came and went.
+void Service::note_hold() {
+  if (!store_) return;
+  auto folder = session_.files->open_root(session_.config_folder);
+  const auto hold = folder ? config::read_hold(*session_.files, *folder) : config::Hold{};
+  const auto& known = state().local_hold;
+  if (!hold.present) {
+    if (known) record(core::LiftHold{core::HoldOrigin::local, kActor});
+    return;
+  }
+  const auto until = hold.until.value_or(WallNs{});
+  const auto reason = hold.fault.empty() ? hold.reason : config::describe(hold);
+  if (known && known->until == until && known->reason == reason) return;
+  record(core::SetHold{core::HoldOrigin::local, until, reason, kActor});
+}
+
+// Asked for at the start of a pass and before each wave. The file counts at once where it can be
+// read, so that a person who lowers the mode need not tell the service.
+core::ModeTerms Service::terms() {
+  read_configuration_again();
+  auto terms = program::terms_of(*session_.files, session_.config_folder, configuration_,
+                                 session_.loop->clock().wall_now(), std::nullopt);
+  if (store_->history->is_unrecorded()) {
+    terms.held = true;
+    terms.hold_reason = "nothing can be recorded: " + unwritable_;
+  }
+  return terms;
+}
+
+}  // namespace datum::host

@@ -1,0 +1,41 @@
+#include "datum/program/process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace datum::program {
+
+void drop_dangerous_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    for (const char* prefix : {"LD_", "OPENSSL_", "GIT_", "UV_"})
+      if (text.rfind(prefix, 0) == 0) names.push_back(text.substr(0, text.find('=')));
+  }
+  for (const auto& name : names) ::unsetenv(name.c_str());
+}
+
+bool hold_standard_streams() {
+  for (int wanted = 0; wanted <= 2; ++wanted)
+    if (::fcntl(wanted, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_NOCTTY) != wanted)
+      return false;
+  return true;
+}
+
+void forbid_core_dumps() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_CORE, &limit);
+  limit.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &limit);
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+}  // namespace datum::program
