@@ -87,7 +87,7 @@ Status check_value(const model::FieldDescriptor& field, const model::Value& valu
     }
     case FieldKind::content:
     case FieldKind::fleet_file: {
-      const auto* content = std::get_if<model::Content>(&value);
+      const auto* content = model::find_content(value);
       return content ? check_content(field, *content) : Status(wrong("no content"));
     }
     default: {

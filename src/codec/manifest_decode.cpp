@@ -55,8 +55,12 @@ Status read_value(schema::FieldValue::Reader from, model::Value& value) {
       for (const auto each : from.getList()) list.push_back(owned(each));
       return {};
     }
-    case schema::FieldValue::CONTENT:
-      return read_content(from.getContent(), value.emplace<model::Content>());
+    case schema::FieldValue::CONTENT: {
+      model::Content content;
+      DATUM_TRY(read_content(from.getContent(), content));
+      value.emplace<model::SharedContent>(std::move(content));
+      return {};
+    }
   }
   return fail(ErrorCode::corrupt, "a value of no known form");
 }

@@ -132,7 +132,7 @@ class ManifestEncoder {
       auto items = out.initList(count(*list));
       for (unsigned i = 0; i < items.size(); ++i) items.set(i, stored_text((*list)[i]));
     } else {
-      write_content(out.initContent(), std::get<model::Content>(field.value));
+      write_content(out.initContent(), std::get<model::SharedContent>(field.value).get());
     }
   }
 

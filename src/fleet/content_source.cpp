@@ -58,7 +58,7 @@ class FleetContent final : public ContentSource {
       : fleet_(std::move(fleet)), manifest_(std::move(manifest)) {
     for (const auto& resource : manifest_->resources)
       for (const auto& field : resource->fields)
-        if (const auto* content = std::get_if<model::Content>(&field.value))
+        if (const auto* content = model::find_content(field.value))
           if (content->has_bytes) inline_.emplace(content->digest, content->bytes);
   }
 

@@ -12,6 +12,7 @@ namespace {
 
 using model::Content;
 using model::Resource;
+using model::SharedContent;
 
 // Longer content is named by size and digest: a rendering is for reading.
 constexpr std::size_t kShownContent = 16 * 1024;
@@ -104,7 +105,7 @@ void append_content(std::string& out, const Resource& resource, std::string_view
 
 void append_field(std::string& out, const Resource& resource, const model::FieldValue& field) {
   const auto name = model::describe(resource.reference.type, field.field).name;
-  if (const auto* content = std::get_if<Content>(&field.value))
+  if (const auto* content = model::find_content(field.value))
     return append_content(out, resource, name, *content);
   out.append("  ").append(name).append(": ");
   out.append(value_text(resource, field.field)).append("\n");
@@ -151,7 +152,9 @@ struct ValueWriter {
     for (const auto& each : list) json.text(each);
     json.end_array();
   }
-  void operator()(const Content& content) const { write_content(json, resource, content); }
+  void operator()(const SharedContent& content) const {
+    write_content(json, resource, content.get());
+  }
 };
 
 void write_resource(JsonWriter& json, const Resource& resource) {
@@ -199,7 +202,7 @@ std::string value_text(const Resource& resource, model::Field field) {
   if (const auto* number = std::get_if<std::int64_t>(value)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(value)) return *flag ? "true" : "false";
   if (const auto* list = std::get_if<std::vector<std::string>>(value)) return list_text(*list);
-  return content_summary(resource, std::get<Content>(*value));
+  return content_summary(resource, std::get<SharedContent>(*value).get());
 }
 
 std::string render_text(const model::Manifest& manifest) {

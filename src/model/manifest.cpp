@@ -63,7 +63,8 @@ class Writer {
     for (const auto& each : list) text(each);
   }
   // The bytes themselves are left out: whether they travel inside must not change the digest.
-  void operator()(const Content& content) {
+  void operator()(const SharedContent& shared) {
+    const auto& content = shared.get();
     form(Form::content);
     number(static_cast<std::uint8_t>(content.has_secrets ? kHasSecrets : 0));
     raw(content.digest.view());
@@ -90,7 +91,7 @@ bool fits(const Value& value, FieldKind kind) {
       return std::holds_alternative<std::vector<std::string>>(value);
     case FieldKind::content:
     case FieldKind::fleet_file:
-      return std::holds_alternative<Content>(value);
+      return std::holds_alternative<SharedContent>(value);
     default:
       return std::holds_alternative<std::string>(value);
   }
@@ -134,7 +135,7 @@ bool Resource::flag(Field field, bool otherwise) const {
 
 const Content* Resource::content() const {
   const auto* value = find(Field::content);
-  return value ? std::get_if<Content>(value) : nullptr;
+  return value ? find_content(*value) : nullptr;
 }
 
 bool Resource::sensitive() const {

@@ -150,7 +150,7 @@ Result<std::optional<RepositoryFile>> read_repository_file(Sight& sight, const s
 Result<std::optional<std::string>> read_key(Sight& sight, const model::Resource& repository) {
   const auto* const value = repository.find(Field::signing_key);
   if (value == nullptr) return std::nullopt;
-  const auto& content = std::get<model::Content>(*value);
+  const auto& content = std::get<model::SharedContent>(*value).get();
   if (content.size > kMaxRepositoryFile)
     return fail(ErrorCode::limit_exceeded, "signingKey: too large for a key");
   DATUM_ASSIGN(const auto opened, open_content(sight, content));

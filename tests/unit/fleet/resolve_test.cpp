@@ -185,7 +185,7 @@ TEST_CASE("fleet: a signing key is content of the fleet, by the layer's folder o
     const auto manifest = fleet.manifest();
     const auto* key = only(manifest).find(Field::signing_key);
     REQUIRE(key);
-    const auto& content = std::get<model::Content>(*key);
+    const auto& content = std::get<model::SharedContent>(*key).get();
     const std::string expected = path == std::string("near.asc") ? "near" : big;
     CHECK(content.digest == crypto::sha256(as_bytes(expected)));
     CHECK(content.has_bytes == (expected.size() <= model::kInlineContent));
