@@ -71,6 +71,12 @@ loop::Task<int> Service::live() {
     } else if (std::exchange(upgrade_due_, false)) {
       auto looking = look_for_upgrade();
       leaving_for_upgrade_ = co_await looking;
+    } else if (manual_) {
+      auto manual = std::move(*std::exchange(manual_, std::nullopt));
+      auto passing = manual_pass(std::move(manual));
+      co_await passing;
+      ::malloc_trim(0);
+      tell_status();
     } else if (due_) {
       const auto trigger = *std::exchange(due_, std::nullopt);
       auto passing = pass(trigger);
@@ -91,6 +97,9 @@ loop::Task<int> Service::live() {
 // The store says that it was closed only where no pass is left open in it: the next start recovers
 // from what is there otherwise.
 loop::Task<bool> Service::end(std::string reason) {
+  if (manual_) manual_->reply({"", "datum: the service ends: " + reason + "\n", kBusyExit});
+  manual_.reset();
+  server_.reset();
   auto& history = *store_->history;
   if (!history.healthy() || history.is_unrecorded()) co_return false;
   if (!state().pass) record(core::CloseStore{"the service ended: " + reason});
@@ -124,8 +133,8 @@ void Service::give_up() {
 
 void Service::reload() {
   notifier_.reloading(session_.loop->clock().boot_now().ns / 1000);
-  read_configuration_again();
-  note_hold();
+  read_configuration_again(service_actor());
+  note_hold(service_actor());
   notifier_.ready(status_words());
 }
 

@@ -15,6 +15,7 @@
 #include "datum/loop/task.hpp"
 #include "datum/program/desired.hpp"
 #include "datum/program/session.hpp"
+#include "local_server.hpp"
 #include "log.hpp"
 #include "notifier.hpp"
 #include "own_program.hpp"
@@ -25,6 +26,13 @@ namespace datum::host {
 inline constexpr int kOrderly = 0;
 inline constexpr int kStoreExit = 74;
 inline constexpr int kConfigurationExit = 78;
+// Of a command that has to be tried again later.
+inline constexpr int kBusyExit = 3;
+
+// Who does what nobody asked for.
+[[nodiscard]] inline core::Actor service_actor() {
+  return {core::ActorKind::service, "datum-host", 0, ""};
+}
 
 class Service {
  public:
@@ -62,20 +70,41 @@ class Service {
   // Something about the service itself, if it may be recorded now.
   void record(const core::Command& command);
 
+  // socket
+  void open_socket();
+  void answer(Asked asked, const Reply& reply);
+  void answer_record(const Asked& asked, const Reply& reply);
+  void answer_pass(Asked asked, const Reply& reply);
+  void answer_reload(const Asked& asked, const Reply& reply);
+  [[nodiscard]] ServiceFacts facts();
+  // After what was recorded is durable.
+  void reply_durable(const Reply& reply, Answer answer);
+
   // configuration and hold
-  void read_configuration_again();
-  void adopt(config::Configuration configuration);
+  void read_configuration_again(const core::Actor& actor);
+  void adopt(config::Configuration configuration, const core::Actor& actor);
   void reject_configuration(const Error& problem);
-  void note_hold();
-  [[nodiscard]] core::ModeTerms terms();
+  void note_hold(const core::Actor& actor);
+  [[nodiscard]] core::ModeTerms terms(std::optional<core::Mode> argument);
 
   // pass
+  // One that somebody asked for over the socket.
+  struct Manual {
+    Asked asked;
+    Reply reply;
+  };
+  using Reported = Result<std::shared_ptr<const engine::PassReport>>;
   [[nodiscard]] loop::Task<bool> pass(core::Trigger trigger);
+  [[nodiscard]] loop::Task<bool> manual_pass(Manual manual);
   [[nodiscard]] loop::Task<Result<program::Desired>> load();
-  [[nodiscard]] loop::Task<Status> recover_and_run(std::optional<program::Desired> desired,
-                                                   core::Trigger trigger);
+  // Null where there was nothing to run after recovery.
+  [[nodiscard]] loop::Task<Reported> recover_and_run(std::optional<program::Desired> desired,
+                                                     core::Trigger trigger, const Asked* asked);
   [[nodiscard]] engine::PassRequest make_request(const program::Desired& desired,
-                                                 core::Trigger trigger);
+                                                 core::Trigger trigger, const Asked* asked);
+  [[nodiscard]] Answer answer_of(const Asked& asked, const Reported& reported);
+  void begin_pass();
+  [[nodiscard]] loop::Task<bool> end_pass();
   void tell_pass(const engine::PassReport& report);
   void confirm(PassId pass);
   void write_metrics();
@@ -103,6 +132,8 @@ class Service {
   std::unique_ptr<loop::Signals> signals_;
   Rhythm rhythm_;
   std::optional<core::Trigger> due_;  // triggers come together in one
+  std::optional<Manual> manual_;      // waits for its turn
+  std::unique_ptr<LocalServer> server_;
   bool reopen_due_ = false;
   bool upgrade_due_ = false;
   bool ready_ = false;

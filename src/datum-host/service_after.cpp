@@ -36,7 +36,7 @@ void Service::write_metrics() {
   Metrics metrics;
   metrics.version = program::program_version();
   metrics.status = status_now();
-  metrics.enforces = core::host_mode(terms()).mode == core::Mode::enforce;
+  metrics.enforces = core::host_mode(terms(std::nullopt)).mode == core::Mode::enforce;
   metrics.is_recorded = !store_->history->is_unrecorded();
   metrics.head = state().seq;
   if (const auto& last = state().last_pass) {
@@ -60,14 +60,14 @@ loop::Task<bool> Service::look_for_upgrade() {
   child.argv = {own_program_.path(), "--version"};
   child.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
   child.timeout_ns = kAnswerWithinNs;
-  using Asked = Result<loop::ChildResult>;
-  std::function<void(std::function<void(Asked)>)> begin = [this,
-                                                           &child](std::function<void(Asked)> on) {
+  using Ended = Result<loop::ChildResult>;
+  std::function<void(std::function<void(Ended)>)> begin = [this,
+                                                           &child](std::function<void(Ended)> on) {
     auto started =
         session_.loop->spawn(child, [on](loop::ChildResult done) { on(std::move(done)); });
     if (!started) on(fail(std::move(started).error()));
   };
-  auto asking = loop::wait_for<Asked>(std::move(begin));
+  auto asking = loop::wait_for<Ended>(std::move(begin));
   const auto asked = co_await asking;
   const auto version = asked && asked->exit_status == 0 ? version_in(asked->output) : "";
   if (version.empty()) {

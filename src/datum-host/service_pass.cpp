@@ -3,14 +3,13 @@
 #include <utility>
 
 #include "datum/config/hold.hpp"
+#include "datum/host/service_status.hpp"
 #include "datum/program/fleet_findings.hpp"
 #include "datum/text/terminal.hpp"
 #include "service.hpp"
 
 namespace datum::host {
 namespace {
-
-const core::Actor kActor{core::ActorKind::service, "datum-host", 0, ""};
 
 // Names the pass whose conductor may be asked to stop, for as long as it may.
 class Conducting {
@@ -28,12 +27,16 @@ class Conducting {
 
 }  // namespace
 
-// Any trigger ends here. Whatever goes wrong is told and waits for the next one.
-loop::Task<bool> Service::pass(core::Trigger trigger) {
-  read_configuration_again();
-  note_hold();
+void Service::begin_pass() {
+  read_configuration_again(service_actor());
+  note_hold(service_actor());
   doing_ = "a pass runs";
   tell_status();
+}
+
+// Any trigger ends here. Whatever goes wrong is told and waits for the next one.
+loop::Task<bool> Service::pass(core::Trigger trigger) {
+  begin_pass();
   std::optional<program::Desired> desired;
   std::string problem;
   if (configuration_.source.value) {
@@ -45,19 +48,32 @@ loop::Task<bool> Service::pass(core::Trigger trigger) {
       problem = loaded.error().message();
   }
   if (!stopping_ && (desired || state().pass)) {
-    if (auto read = program::read_accounts_again(session_); !read) {
-      problem = read.error().message();
-    } else {
-      auto running = recover_and_run(std::move(desired), trigger);
-      if (const auto ran = co_await running; !ran) problem = ran.error().message();
-    }
+    auto running = recover_and_run(std::move(desired), trigger, nullptr);
+    const auto ran = co_await running;
+    if (!ran) problem = ran.error().message();
   }
+  if (store_->history->healthy()) tell_problem(problem);
+  auto ending = end_pass();
+  co_return co_await ending;
+}
+
+loop::Task<bool> Service::manual_pass(Manual manual) {
+  begin_pass();
+  auto desired = std::exchange(manual.asked.desired, std::nullopt);
+  auto running = recover_and_run(std::move(desired), core::Trigger::manual, &manual.asked);
+  const auto ran = co_await running;
+  auto answer = answer_of(manual.asked, ran);
+  auto ending = end_pass();
+  co_await ending;
+  manual.reply(std::move(answer));
+  co_return true;
+}
+
+loop::Task<bool> Service::end_pass() {
   doing_.clear();
   if (!store_->history->healthy()) {
     auto giving_up = become_unrecorded();
     co_await giving_up;
-  } else {
-    tell_problem(problem);
   }
   auto keeping = keep_store_small();
   co_await keeping;
@@ -89,42 +105,58 @@ loop::Task<Result<program::Desired>> Service::load() {
   co_return loaded;
 }
 
-engine::PassRequest Service::make_request(const program::Desired& desired, core::Trigger trigger) {
-  auto request = program::begin_request(session_, kActor, configuration_, std::nullopt);
-  request.read_terms = [this] { return terms(); };
+engine::PassRequest Service::make_request(const program::Desired& desired, core::Trigger trigger,
+                                          const Asked* asked) {
+  std::optional<core::Mode> mode;
+  auto actor = service_actor();
+  if (asked != nullptr) {
+    mode = asked->request.verb == LocalVerb::observe ? core::Mode::observe : asked->request.mode;
+    actor = program::person(asked->peer.uid, asked->request.command_line);
+  }
+  auto request = program::begin_request(session_, std::move(actor), configuration_, mode);
+  request.read_terms = [this, mode] { return terms(mode); };
   request.trigger = trigger;
   request.manifest = desired.manifest;
   request.content = desired.content;
   request.provenance = desired.provenance;
   request.declaration.node = desired.manifest->host;
   request.foreign_manifest = state().accepted.has_value();
+  if (asked == nullptr) return request;
+  request.retry = asked->request.retry;
+  request.limits.allowed = asked->request.allow_removals;
   return request;
 }
 
 // A dead pass is ended first, with or without something to do afterwards.
-loop::Task<Status> Service::recover_and_run(std::optional<program::Desired> desired,
-                                            core::Trigger trigger) {
+loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::Desired> desired,
+                                                       core::Trigger trigger, const Asked* asked) {
+  auto accounts = program::read_accounts_again(session_);
+  if (!accounts) co_return fail(std::move(accounts).error());
+  if (desired && desired->manifest->host != state().host)
+    co_return fail(ErrorCode::refused, "the store is bound to the host " + state().host +
+                                           ", not to " + desired->manifest->host);
   std::shared_ptr<const ContentSource> content;
   if (desired) content = desired->content;
   session_.strict_paths = configuration_.strict_paths.value;
   const auto machine = program::make_machine(session_, content, store_->sensitive_key);
   engine::Conductor conductor(*session_.loop, *store_, machine);
   const Conducting conducting(conductor_, conductor);
-  auto recovering =
-      conductor.recover([this] { return terms(); }, desired ? desired->manifest : nullptr);
+  auto recovering = conductor.recover([this] { return terms(std::nullopt); },
+                                      desired ? desired->manifest : nullptr);
   auto recovered = co_await recovering;
-  if (!recovered || !desired || stopping_) co_return recovered;
-  auto request = make_request(*desired, trigger);
+  if (!recovered) co_return fail(std::move(recovered).error());
+  if (!desired || stopping_) co_return std::shared_ptr<const engine::PassReport>();
+  auto request = make_request(*desired, trigger, asked);
   auto running = conductor.run(std::move(request));
-  const auto report = co_await running;
-  if (!report) co_return fail(report.error());
+  auto ran = co_await running;
+  if (!ran) co_return fail(std::move(ran).error());
+  const auto report = std::make_shared<const engine::PassReport>(std::move(*ran));
   tell_pass(*report);
-  if (report->pass != 0 && report->cut_short.empty()) {
-    confirm(report->pass);
-    auto waiting = wait_durable();
-    co_return co_await waiting;
-  }
-  co_return Status{};
+  if (report->pass != 0 && report->cut_short.empty()) confirm(report->pass);
+  auto waiting = wait_durable();
+  auto durable = co_await waiting;
+  if (!durable) co_return fail(std::move(durable).error());
+  co_return report;
 }
 
 // Only what finished says something about the version, and only where it is kept.
@@ -169,8 +201,7 @@ core::HostStatus Service::status_now() {
   now.timer_period_ns = configuration_.interval_ns.value;
   now.timer_expected = configuration_.source.value.has_value();
   auto status = core::compute_status(state(), now);
-  if (store_->history->is_unrecorded())
-    status.flags |= static_cast<std::uint32_t>(core::StatusFlag::unrecorded);
+  if (store_->history->is_unrecorded()) add_unrecorded(status);
   return status;
 }
 

@@ -79,9 +79,8 @@ loop::Task<Status> Service::take_store(engine::Store store) {
   if (store_->key_was_lost)
     log_.warning(
         "the store had lost its key, and has a new one: sensitive files look changed once");
-  record(core::ChangeLifecycle{core::NodeLifecycle::hosted,
-                               "the service started",
-                               {core::ActorKind::service, "datum-host", 0, ""}});
+  record(
+      core::ChangeLifecycle{core::NodeLifecycle::hosted, "the service started", service_actor()});
   auto waiting = wait_durable();
   auto durable = co_await waiting;
   if (!durable) {
@@ -90,6 +89,7 @@ loop::Task<Status> Service::take_store(engine::Store store) {
   }
   // From here on the service goes on without its disk, if it must.
   store_->history->keep_durable_state();
+  open_socket();
   doing_.clear();
   if (std::exchange(ready_, true))
     tell_status();

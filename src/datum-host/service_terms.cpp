@@ -10,8 +10,6 @@
 namespace datum::host {
 namespace {
 
-const core::Actor kActor{core::ActorKind::service, "datum-host", 0, ""};
-
 // The place at the beginning of a fault's text, "FILE:LINE:COLUMN: …"; zeros where there is none.
 struct Place {
   std::uint32_t line = 0, column = 0;
@@ -26,23 +24,35 @@ Place place_in(const std::string& text, const std::string& file) {
   return place;
 }
 
+// What the file says by itself, without hold and window.
+core::EffectiveMode configured_mode(const config::Configuration& configuration) {
+  core::ModeTerms terms;
+  if (!configuration.mode.origin.is_default())
+    terms.configured = configuration.mode.value == config::Mode::enforce ? core::Mode::enforce
+                                                                         : core::Mode::observe;
+  return core::host_mode(terms);
+}
+
 }  // namespace
 
 // The last good one stays in force where the file holds none: a slip of the pen must not turn
 // enforcing off and on, and never on.
-void Service::read_configuration_again() {
+void Service::read_configuration_again(const core::Actor& actor) {
   auto read = program::read_config(*session_.files, session_.config_folder);
   if (read)
-    adopt(std::move(*read));
+    adopt(std::move(*read), actor);
   else
     reject_configuration(read.error());
 }
 
-void Service::adopt(config::Configuration configuration) {
+void Service::adopt(config::Configuration configuration, const core::Actor& actor) {
   if (!std::exchange(rejected_, "").empty()) log_.notice("agent.yaml is in force again");
   if (configuration.state.value != configuration_.state.value ||
       configuration.host.value != configuration_.host.value)
     log_.notice("host and state of agent.yaml take effect when the service starts again");
+  if (store_)
+    record(
+        core::ChangeMode{configured_mode(configuration_), configured_mode(configuration), actor});
   const bool other_beat = configuration.interval_ns.value != configuration_.interval_ns.value;
   configuration_ = std::move(configuration);
   if (other_beat && store_) begin_rhythm();
@@ -61,27 +71,27 @@ void Service::reject_configuration(const Error& problem) {
 }
 
 // The file decides; the journal is told when it came and went.
-void Service::note_hold() {
+void Service::note_hold(const core::Actor& actor) {
   if (!store_) return;
   auto folder = session_.files->open_root(session_.config_folder);
   const auto hold = folder ? config::read_hold(*session_.files, *folder) : config::Hold{};
   const auto& known = state().local_hold;
   if (!hold.present) {
-    if (known) record(core::LiftHold{core::HoldOrigin::local, kActor});
+    if (known) record(core::LiftHold{core::HoldOrigin::local, actor});
     return;
   }
   const auto until = hold.until.value_or(WallNs{});
   const auto reason = hold.fault.empty() ? hold.reason : config::describe(hold);
   if (known && known->until == until && known->reason == reason) return;
-  record(core::SetHold{core::HoldOrigin::local, until, reason, kActor});
+  record(core::SetHold{core::HoldOrigin::local, until, reason, actor});
 }
 
 // Asked for at the start of a pass and before each wave. The file counts at once where it can be
 // read, so that a person who lowers the mode need not tell the service.
-core::ModeTerms Service::terms() {
-  read_configuration_again();
+core::ModeTerms Service::terms(std::optional<core::Mode> argument) {
+  read_configuration_again(service_actor());
   auto terms = program::terms_of(*session_.files, session_.config_folder, configuration_,
-                                 session_.loop->clock().wall_now(), std::nullopt);
+                                 session_.loop->clock().wall_now(), argument);
   if (store_->history->is_unrecorded()) {
     terms.held = true;
     terms.hold_reason = "nothing can be recorded: " + unwritable_;

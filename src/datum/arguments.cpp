@@ -1,10 +1,11 @@
-// The table of commands and flags. The only file that includes CLI11; its exceptions end here.
+// The table of commands and flags, and what a wrong word is answered with. CLI11 is named by
+// command_builder.hpp only; its exceptions end here.
 #include "arguments.hpp"
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
 
+#include "command_builder.hpp"
 #include "datum/text/terminal.hpp"
 #include "datum_version.hpp"
 #include "nearest.hpp"
@@ -12,22 +13,6 @@
 namespace datum::program {
 
 namespace {
-
-// A value that came out empty is nearly always a shell variable that was not set: it must not
-// quietly mean the default.
-const CLI::Validator kNotEmpty(
-    [](std::string& value) {
-      return value.empty() ? std::string("the value is empty") : std::string();
-    },
-    "");
-// CLI11 reads "-1" into an unsigned number.
-const CLI::Validator kDigits(
-    [](std::string& value) {
-      const bool digits = !value.empty() && value.size() <= 19 &&
-                          value.find_first_not_of("0123456789") == std::string::npos;
-      return digits ? std::string() : value + " is not a whole number";
-    },
-    "");
 
 // CLI11 goes one level deep; here every command is described with its flags, `journal list` too.
 class WholeHelp final : public CLI::Formatter {
@@ -40,135 +25,6 @@ class WholeHelp final : public CLI::Formatter {
     }
     return text;
   }
-};
-
-// Builds one sub-command: each `with_…` adds a group of flags that several verbs share.
-class Command {
- public:
-  Command(CLI::App& parent, Arguments& arguments, Verb verb, const std::string& name,
-          const std::string& summary)
-      : app_(*parent.add_subcommand(name, summary)), arguments_(arguments) {
-    app_.callback([&arguments, verb, name] {
-      arguments.verb = verb;
-      arguments.command_line = "datum " + name;
-    });
-  }
-
-  Command& with_fleet(bool required) { return with_all_hosts(required).with_host(); }
-  Command& with_all_hosts(bool required) {
-    auto* option =
-        app_.add_option("--fleet", arguments_.fleet, "folder of the desired-state documents");
-    option->type_name("DIR")->check(kNotEmpty);
-    if (required) option->required();
-    return with_profile();
-  }
-  Command& with_host() {
-    app_.add_option("--host", arguments_.host, "host in the fleet (default: this machine's name)")
-        ->type_name("NAME")
-        ->check(kNotEmpty);
-    return *this;
-  }
-  Command& with_profile() {
-    app_.add_option("--profile", arguments_.profile, "facts of the machine, as a YAML mapping")
-        ->type_name("FILE")
-        ->check(kNotEmpty);
-    return *this;
-  }
-  Command& with_manifest() {
-    app_.add_option("--manifest", arguments_.manifest, "compiled manifest, instead of --fleet")
-        ->type_name("FILE")
-        ->check(kNotEmpty)
-        ->excludes(app_.get_option("--fleet"));
-    return *this;
-  }
-  Command& with_root(const std::string& meaning) {
-    app_.add_option_function<std::string>(
-            "--root",
-            [this](const std::string& value) {
-              arguments_.root = value;
-              arguments_.root_given = true;
-            },
-            meaning)
-        ->type_name("DIR")
-        ->check(kNotEmpty);
-    return *this;
-  }
-  Command& with_machine() {
-    with_root("act inside this tree");
-    app_.add_option("--config", arguments_.config,
-                    "configuration (default: etc/datum under the root)")
-        ->type_name("DIR")
-        ->check(kNotEmpty);
-    return with_state();
-  }
-  Command& with_state() {
-    app_.add_option("--state", arguments_.state, "store (default: var/lib/datum under the root)")
-        ->type_name("DIR")
-        ->check(kNotEmpty);
-    return *this;
-  }
-  Command& with_json() {
-    app_.add_flag("--json", arguments_.json, "print JSON");
-    return *this;
-  }
-  Command& with_report() {
-    app_.add_flag("--all", arguments_.all, "fold nothing");
-    app_.add_option_function<std::string>(
-            "--colour", [this](const std::string& value) { set_colour(value); },
-            "auto, always or never (default: auto)")
-        ->type_name("WHEN")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
-    return with_json();
-  }
-  Command& with_brake() {
-    app_.add_option("--allow-removals", arguments_.allow_removals,
-                    "let this pass remove up to N targets that nobody declared absent")
-        ->type_name("N")
-        ->check(kDigits);
-    return *this;
-  }
-  Command& with_removals() { return with_brake().with_final(); }
-  Command& with_mode() {
-    app_.add_option("--mode", arguments_.mode, "observe or enforce, for this pass")
-        ->type_name("MODE")
-        ->check(CLI::IsMember({"observe", "enforce"}));
-    return *this;
-  }
-  Command& with_final() {
-    app_.add_flag("--final", arguments_.final, "accept an empty manifest");
-    return *this;
-  }
-  Command& with_journal() {
-    app_.add_option("--journal", arguments_.journal,
-                    "read this copy or export instead of the store")
-        ->type_name("PATH")
-        ->check(kNotEmpty);
-    with_root("the tree the store acts on");
-    return with_state();
-  }
-  Command& with_filter() {
-    app_.add_option("--kind", arguments_.kind, "only events of this kind")
-        ->type_name("NAME")
-        ->check(kNotEmpty);
-    app_.add_option("--since", arguments_.since, "not before this time, or this long ago")
-        ->type_name("TIME")
-        ->check(kNotEmpty);
-    app_.add_option("--until", arguments_.until, "not after this time, or this long ago")
-        ->type_name("TIME")
-        ->check(kNotEmpty);
-    return *this;
-  }
-  [[nodiscard]] CLI::App& app() { return app_; }
-
- private:
-  void set_colour(const std::string& value) {
-    arguments_.colour = value == "always"  ? Colour::always
-                        : value == "never" ? Colour::never
-                                           : Colour::automatic;
-  }
-
-  CLI::App& app_;
-  Arguments& arguments_;
 };
 
 // Keeps the builders alive as long as the parser: their callbacks refer to them.
@@ -417,6 +273,28 @@ void add_selftest_verbs(Commands& commands, Arguments& arguments, CLI::App& self
   crash.with_json();
 }
 
+void add_host_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CLI::App& config) {
+  auto& hold = add(commands, app, arguments, Verb::hold, "hold",
+                   "keep this machine as it is, for a while or until it is lifted");
+  hold.with_machine().with_json();
+  auto* duration = hold.app().add_option("--for", arguments.hold_for, "how long: 30m, 2h, 7d");
+  duration->type_name("DURATION")->check(kNotEmpty);
+  auto* reason = hold.app().add_option("--reason", arguments.reason, "why, in words");
+  reason->type_name("WORDS")->check(kNotEmpty);
+  hold.app().add_flag("--lift", arguments.lift, "end it now")->excludes(duration)->excludes(reason);
+  auto& mode = add(commands, app, arguments, Verb::mode, "mode",
+                   "set the mode in agent.yaml, after showing what it would do");
+  mode.with_machine();
+  mode.app()
+      .add_option("MODE", arguments.mode_word, "observe or enforce")
+      ->required()
+      ->check(CLI::IsMember({"observe", "enforce"}));
+  add(commands, config, arguments, Verb::config_check, "check",
+      "each value of agent.yaml, and where it comes from")
+      .with_machine()
+      .with_json();
+}
+
 // A word that is no command, with the one that was perhaps meant; nothing to say if it is one.
 std::string find_wrong_word(const CLI::App& app, const std::string& path, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return {};
@@ -457,6 +335,9 @@ Parsed parse_arguments(int argc, char** argv) {
   add_journal_verbs(commands, arguments, journal);
   add_replay_verbs(commands, app, arguments);
   add_upkeep_verbs(commands, arguments, journal);
+  auto& config = *app.add_subcommand("config", "read this machine's configuration");
+  config.require_subcommand(1);
+  add_host_verbs(commands, app, arguments, config);
   auto& selftest = *app.add_subcommand("selftest", "check Datum on this machine and disk");
   selftest.require_subcommand(1);
   add_selftest_verbs(commands, arguments, selftest);

@@ -42,6 +42,9 @@ enum class Verb : std::uint8_t {
   journal_stat,
   journal_set_aside,
   selftest_crash_recovery,
+  hold,
+  mode,
+  config_check,
 };
 
 enum class Colour : std::uint8_t { automatic, always, never };
@@ -75,7 +78,9 @@ struct Arguments : Place, DesiredSource {
   // selftest
   std::uint32_t rounds = 0;  // 0: the default
   std::optional<std::uint64_t> seed;
-  // ack, with `until`; keep
+  // hold, mode
+  std::string hold_for, mode_word;
+  // ack, with `until`; keep; hold
   std::string reason;
   bool lift = false;
 };

@@ -16,6 +16,7 @@ namespace datum::program {
 [[nodiscard]] int replay_command(const Arguments& arguments);       // replay postmortem
 [[nodiscard]] int acknowledge_command(const Arguments& arguments);  // ack
 [[nodiscard]] int revert_command(const Arguments& arguments);       // revert keep
+[[nodiscard]] int host_command(const Arguments& arguments);         // hold, mode, config check
 [[nodiscard]] int upkeep_command(const Arguments& arguments);  // journal archive stat set-aside
 [[nodiscard]] int fleet_command(
     const Arguments& arguments);  // init validate render explain affected schema

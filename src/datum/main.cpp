@@ -45,6 +45,10 @@ int dispatch(const datum::program::Arguments& arguments) {
       return datum::program::upkeep_command(arguments);
     case Verb::selftest_crash_recovery:
       return datum::program::selftest_command(arguments);
+    case Verb::hold:
+    case Verb::mode:
+    case Verb::config_check:
+      return datum::program::host_command(arguments);
     case Verb::replay:
     case Verb::postmortem:
       return datum::program::replay_command(arguments);

@@ -6,6 +6,7 @@
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/open.hpp"
+#include "datum/program/pass_output.hpp"
 #include "datum/program/run_task.hpp"
 #include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
@@ -14,6 +15,7 @@
 #include "memory.hpp"
 #include "plan_file.hpp"
 #include "print.hpp"
+#include "service_client.hpp"
 #include "stop_signals.hpp"
 #include "store_end.hpp"
 
@@ -77,50 +79,15 @@ loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conduc
   co_return co_await running;
 }
 
-// Places that others can change. Not recorded, so not part of the report, which a replay prints
-// byte for byte.
-void print_warnings(const engine::PassReport& report) {
-  constexpr std::size_t kListed = 10;
-  std::size_t count = 0;
-  for (const auto& seen : report.observations) {
-    if (seen.warning.empty() || ++count > kListed) continue;
-    std::fprintf(stderr, "warning: %s (%s): %s\n", text::escape(seen.reference.text()).c_str(),
-                 text::escape(seen.target.text()).c_str(), text::escape(seen.warning).c_str());
-  }
-  if (count > kListed)
-    std::fprintf(stderr, "warning: and %zu more in such folders; --json names them all\n",
-                 count - kListed);
-}
-
-void print_report(const Arguments& arguments, const engine::PassReport& report,
-                  const core::Acknowledgements& acknowledged, const std::string& host,
-                  const std::string& differences) {
-  const auto style = output_style(arguments);
-  const inspect::PassLine line{host,          report.pass,      report.mode,
-                               report.status, report.cut_short, report.notifications};
-  const bool shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
-  const bool acted = report.mode.mode == core::Mode::enforce && arguments.verb == Verb::reconcile;
-  const auto outcomes =
-      acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
-  const auto list_command = arguments.command_line + " --all";
-  if (arguments.json) {
-    const auto unknown = inspect::unknown_among(report.observations);
-    if (shows_plan) print(inspect::drift_json(unknown, acknowledged, false));
-    print(shows_plan ? inspect::plan_json(*report.plan, outcomes, acknowledged)
-                     : inspect::drift_json(report.observations, acknowledged, arguments.all));
-    if (!shows_plan) print(inspect::leaving_json(*report.plan));
-    print(inspect::pass_json(line));
-    return;
-  }
-  if (shows_plan) {
-    print(inspect::plan_text(*report.plan, outcomes, acknowledged, list_command, style));
-    print(inspect::drift_text(inspect::unknown_among(report.observations), acknowledged, style));
-  } else {
-    print(inspect::drift_text(report.observations, acknowledged, style));
-    print(inspect::leaving_text(*report.plan, list_command, style));
-  }
-  print(differences);
-  print(inspect::pass_text(line, style));
+PassView view_of(const Arguments& arguments) {
+  PassView view;
+  view.command_line = arguments.command_line;
+  view.style = output_style(arguments);
+  view.json = arguments.json;
+  view.all = arguments.all;
+  view.shows_plan = arguments.verb == Verb::plan || arguments.verb == Verb::reconcile;
+  view.may_act = arguments.verb == Verb::reconcile;
+  return view;
 }
 
 // A fleet that a person names is theirs to judge; the one of agent.yaml is read unattended.
@@ -132,6 +99,24 @@ Status check_fleet(Session& session, const Arguments& arguments,
                check_fleet_way(*session.files, arguments.fleet, session.strict_paths));
   if (!words.empty()) std::fprintf(stderr, "warning: %s\n", text::escape(words).c_str());
   return {};
+}
+
+// The store is taken. If its service answers it does the pass; else whoever has it is named.
+Result<int> run_through_service(const Arguments& arguments, const Desired& desired,
+                                const Error& taken) {
+  if (!arguments.plan_in.empty())
+    return fail(ErrorCode::busy, taken.message() +
+                                     "; a saved plan is done by this command alone, "
+                                     "while no service has the store");
+  const auto verb =
+      arguments.verb == Verb::observe ? host::LocalVerb::observe : host::LocalVerb::reconcile;
+  DATUM_ASSIGN(auto request, make_local_request(arguments, verb));
+  request.mode = mode_argument(arguments);
+  request.allow_removals = arguments.allow_removals;
+  request.retry = arguments.retry;
+  auto asked = ask_service(arguments, std::move(request), &desired);
+  if (!asked && asked.error().code() == ErrorCode::not_found) return fail(taken);
+  return asked;
 }
 
 Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
@@ -152,6 +137,8 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   auto found =
       dry ? open_forgetful_store(session, binding)
           : engine::open_store(*session.loop, session.store_files(), session.state_folder, binding);
+  if (!found && found.error().code() == ErrorCode::busy)
+    return run_through_service(arguments, desired, found.error());
   if (!found) return fail(with_remedy(std::move(found).error(), session.state_folder));
   auto& store = keep_until_exit(std::move(*found));
   if (store.key_was_lost)
@@ -195,8 +182,8 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   std::string differences;
   if (arguments.verb == Verb::diff && !arguments.json)
     differences = content_differences(*machine, *desired.manifest, report.observations);
-  print_warnings(report);
-  print_report(arguments, report, acknowledged, desired.manifest->host, differences);
+  std::fputs(pass_warnings(report).c_str(), stderr);
+  print(pass_output(view_of(arguments), report, acknowledged, desired.manifest->host, differences));
   return core::exit_code(report.status.condition);
 }
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "commands.hpp"
+#include "datum/host/service_status.hpp"
 #include "datum/inspect/store_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/program/session.hpp"
@@ -9,18 +10,37 @@
 #include "datum/uv/uv_loop.hpp"
 #include "history_command.hpp"
 #include "print.hpp"
+#include "service_client.hpp"
 #include "story_source.hpp"
 
 namespace datum::program {
 
 namespace {
 
+// A service that runs passes by itself can be late with them.
+void add_service(core::StatusInput& now, const host::ServiceFacts& service) {
+  now.timer_expected = service.interval_ns > 0;
+  if (now.timer_expected) now.timer_period_ns = service.interval_ns;
+}
+
+void add_service(core::HostStatus& status, std::vector<std::string>& faults,
+                 const host::ServiceFacts& service) {
+  if (!service.rejected.empty())
+    faults.push_back("agent.yaml is not in force: " + service.rejected);
+  if (!service.problem.empty()) faults.push_back("no pass can run: " + service.problem);
+  if (service.unrecorded.empty()) return;
+  faults.push_back("nothing can be recorded: " + service.unrecorded);
+  host::add_unrecorded(status);
+}
+
 Result<int> run_status(const Arguments& arguments) {
   DATUM_ASSIGN(const auto known, open_known_story(arguments));
   const auto& state = known.state;
   const auto clock = uv::make_clock();
-  const core::StatusInput now{clock->wall_now(), clock->boot_now(), clock->boot_id()};
-  const auto status = core::compute_status(state, now);
+  core::StatusInput now{clock->wall_now(), clock->boot_now(), clock->boot_id()};
+  const auto service = find_service_facts(arguments);
+  if (service) add_service(now, *service);
+  auto status = core::compute_status(state, now);
   DATUM_ASSIGN(const auto contests, inspect::read_contests(*known.story.reader, state, now));
   DATUM_ASSIGN(const auto path, story_path(arguments));
   const auto files = os_linux::make_files();
@@ -28,6 +48,7 @@ Result<int> run_status(const Arguments& arguments) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))  // an export has neither key nor blobs
     faults = engine::find_store_faults(*files, path, state);
+  if (service) add_service(status, faults, *service);
   const inspect::StatusNotes notes{contests, faults};
   const auto style = output_style(arguments);
   print(arguments.json ? inspect::status_json(state, status, notes, now.now)

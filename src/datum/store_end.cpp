@@ -5,6 +5,7 @@
 #include "datum/history/open.hpp"
 #include "datum/program/run_task.hpp"
 #include "datum/text/terminal.hpp"
+#include "service_client.hpp"
 #include "story_source.hpp"
 
 namespace datum::program {
@@ -41,6 +42,40 @@ Status end_store(Session& session, engine::Store& store,
   return {};
 }
 
+// What the service is asked to record in our place.
+static Result<host::LocalRequest> request_for(const Arguments& arguments,
+                                              const core::Command& command) {
+  DATUM_ASSIGN(auto request, make_local_request(arguments, host::LocalVerb::keep));
+  if (const auto* made = std::get_if<core::Acknowledge>(&command)) {
+    request.verb = host::LocalVerb::acknowledge;
+    request.target = made->target.text();
+    request.reason = made->reason;
+    request.until = made->until;
+  } else if (const auto* lifted = std::get_if<core::LiftAcknowledgement>(&command)) {
+    request.verb = host::LocalVerb::acknowledge;
+    request.target = lifted->target.text();
+    request.reason = lifted->reason;
+    request.lift = true;
+  } else if (const auto* kept = std::get_if<core::KeepTarget>(&command)) {
+    request.target = kept->target.text();
+    request.lift = kept->until_generation == 0;
+  } else {
+    return fail(ErrorCode::busy, "the service has the store");
+  }
+  return request;
+}
+
+static Result<core::State> record_through_service(const Arguments& arguments,
+                                                  const core::Command& command,
+                                                  const Error& taken) {
+  DATUM_ASSIGN(auto request, request_for(arguments, command));
+  auto told = tell_service(arguments, std::move(request));
+  if (!told && told.error().code() == ErrorCode::not_found) return fail(taken);
+  if (!told) return fail(std::move(told).error());
+  DATUM_ASSIGN(auto known, open_known_story(arguments));
+  return std::move(known.state);
+}
+
 Result<core::State> record_in_store(const Arguments& arguments, const core::State& known,
                                     const core::Command& command) {
   Arguments rooted = arguments;
@@ -49,10 +84,13 @@ Result<core::State> record_in_store(const Arguments& arguments, const core::Stat
   DATUM_ASSIGN(const auto folder, story_path(arguments));
   const engine::StoreBinding binding{known.root, known.host, known.source, program_version(),
                                      trusted_uid()};
-  DATUM_ASSIGN(auto store, engine::open_store(*session.loop, *session.files, folder, binding));
-  auto executed = store.history->execute(command);
-  auto state = store.history->state();
-  DATUM_TRY(close_store(session, store));
+  auto store = engine::open_store(*session.loop, *session.files, folder, binding);
+  if (!store && store.error().code() == ErrorCode::busy)
+    return record_through_service(rooted, command, store.error());
+  if (!store) return fail(std::move(store).error());
+  auto executed = store->history->execute(command);
+  auto state = store->history->state();
+  DATUM_TRY(close_store(session, *store));
   if (!executed) return fail(std::move(executed).error());
   return state;
 }

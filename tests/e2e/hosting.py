@@ -23,6 +23,7 @@ class Bench(fleet.Bench):
         super().__init__()
         self.config = self.scratch / "config"
         self.config.mkdir(mode=0o755)
+        (self.root / "run").mkdir(mode=0o755)
         self.hosts = []
 
     def close(self):

@@ -54,6 +54,8 @@ def main():
             ("drift", observed[:-1]), ("pass", observed[-1:]), ("action", reconciled[:-2]), ("summary", reconciled[-2:-1]),
             ("pass", reconciled[-1:]), ("status", run("status", *state, "--json")), ("owned", run("owned", *state, "--json")),
             ("acknowledgement", run("ack", "/etc/motd", "--until", "1h", "--reason", "known", *state, "--json")),
+            ("hold", run("hold", "--for", "1h", "--reason", "test", "--root", f"{scratch}/root", "--config", f"{scratch}/config", *state, "--json")),
+            ("setting", run("config", "check", "--config", f"{scratch}/config", "--json")),
             ("record", run("journal", "list", *state, "--json")), ("record", run("journal", "show", "1", *state, "--json")),
             ("record", run("journal", "tail", *state, "--json")),
             ("lifecycle", run("replay", "lifecycle", *state, "--json")), ("owned then", run("replay", "owned", *state, "--json")),

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "datum/config/configuration.hpp"
 #include "datum/engine/pass.hpp"
@@ -28,6 +29,9 @@ struct Place {
   // What the service manager gave as $CREDENTIALS_DIRECTORY; empty: nothing.
   std::string credentials;
 };
+
+// Where the service of a machine listens, below the root.
+inline constexpr std::string_view kSocketPath = "/run/datum/host.sock";
 
 struct Session {
   std::unique_ptr<loop::Loop> loop;

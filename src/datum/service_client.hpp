@@ -1,0 +1,26 @@
+// Asking the service that has the store: what it answers goes to this program's standard streams.
+#pragma once
+
+#include <optional>
+
+#include "arguments.hpp"
+#include "datum/host/local_request.hpp"
+#include "datum/program/desired.hpp"
+
+namespace datum::program {
+
+// A request of `verb` about the store of these arguments, with what they say of the answer's look.
+[[nodiscard]] Result<host::LocalRequest> make_local_request(const Arguments& arguments,
+                                                            host::LocalVerb verb);
+// Sends it, with the manifest of `desired` where it is given, and prints what comes back; the exit
+// code that the service says. `not_found`: no service listens. `busy`: one does and does not
+// answer, or not about this store.
+[[nodiscard]] Result<int> ask_service(const Arguments& arguments, host::LocalRequest request,
+                                      const Desired* desired);
+// The same for a request without an answer but whether it was done: what the service says against
+// it is the error. `not_found` and `busy` as above.
+[[nodiscard]] Status tell_service(const Arguments& arguments, host::LocalRequest request);
+// What only a running service knows; nothing where none answers.
+[[nodiscard]] std::optional<host::ServiceFacts> find_service_facts(const Arguments& arguments);
+
+}  // namespace datum::program

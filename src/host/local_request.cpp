@@ -1,0 +1,203 @@
+#include "datum/host/local_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "datum/base/bytes.hpp"
+#include "datum/text/json_reader.hpp"
+#include "datum/text/json_writer.hpp"
+
+namespace datum::host {
+namespace {
+
+constexpr std::array<std::pair<LocalVerb, std::string_view>, 7> kVerbs{{
+    {LocalVerb::observe, "observe"},
+    {LocalVerb::reconcile, "reconcile"},
+    {LocalVerb::acknowledge, "acknowledge"},
+    {LocalVerb::keep, "keep"},
+    {LocalVerb::hold, "hold"},
+    {LocalVerb::reload, "reload"},
+    {LocalVerb::facts, "facts"},
+}};
+
+// A path may hold any bytes, and a JSON string may not.
+std::optional<std::string> find_bytes(std::string_view hex) {
+  const auto digit = [](char letter) {
+    return letter >= '0' && letter <= '9'   ? letter - '0'
+           : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                            : -1;
+  };
+  if (hex.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t at = 0; at < hex.size(); at += 2) {
+    const int high = digit(hex[at]), low = digit(hex[at + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
+// The members of one object, each taken at most once and none left over.
+class Members {
+ public:
+  static Result<Members> read(std::string_view text) {
+    const text::JsonLimits limits{kMaxLocalRequest, 4, 200};
+    auto value = text::read_json(text, limits);
+    if (!value) return fail(ErrorCode::invalid_argument, value.error().message());
+    if (value->kind != text::JsonKind::object)
+      return fail(ErrorCode::invalid_argument, "a message is one object");
+    return Members(std::move(*value));
+  }
+
+  void take(std::string_view name, std::string& into) {
+    if (const auto* value = find(name, text::JsonKind::string)) into = value->string;
+  }
+  void take(std::string_view name, bool& into) {
+    if (const auto* value = find(name, text::JsonKind::boolean)) into = value->boolean;
+  }
+  template <class T>
+  requires(std::integral<T> && !std::same_as<T, bool>) void take(std::string_view name, T& into) {
+    const auto* value = find(name, text::JsonKind::integer);
+    if (value == nullptr) return;
+    if (std::cmp_less(value->integer, std::numeric_limits<T>::min()) ||
+        std::cmp_greater(value->integer, std::numeric_limits<T>::max()))
+      return add_fault(name, "is out of its range");
+    into = static_cast<T>(value->integer);
+  }
+  void add_fault(std::string_view name, std::string_view words) {
+    if (fault_.empty()) fault_.append(name).append(" ").append(words);
+  }
+  [[nodiscard]] Status end() const {
+    if (!fault_.empty()) return fail(ErrorCode::invalid_argument, fault_);
+    if (taken_ == value_.members.size()) return {};
+    return fail(ErrorCode::invalid_argument, "a member that is not known");
+  }
+
+ private:
+  explicit Members(text::JsonValue value) : value_(std::move(value)) {}
+  const text::JsonValue* find(std::string_view name, text::JsonKind kind) {
+    const auto* value = value_.find(name);
+    if (value == nullptr) return nullptr;
+    ++taken_;
+    if (value->kind == kind) return value;
+    add_fault(name, "is of another kind");
+    return nullptr;
+  }
+
+  text::JsonValue value_;
+  std::size_t taken_ = 0;
+  std::string fault_;
+};
+
+}  // namespace
+
+std::string_view to_string(LocalVerb verb) {
+  for (const auto& [each, name] : kVerbs)
+    if (each == verb) return name;
+  return "?";
+}
+
+std::string encode_request(const LocalRequest& request) {
+  text::JsonWriter json;
+  json.begin_object()
+      .member("verb", to_string(request.verb))
+      .member("state", request.state)
+      .member("commandLine", request.command_line)
+      .member("hasManifest", request.has_manifest)
+      .member("source", request.source);
+  if (request.mode) json.member("mode", core::to_string(*request.mode));
+  json.member("allowRemovals", request.allow_removals)
+      .member("retry", request.retry)
+      .member("json", request.json)
+      .member("all", request.all)
+      .member("colour", request.colour)
+      .member("width", request.width);
+  json.member("target", to_hex(as_bytes(request.target)))
+      .member("reason", request.reason)
+      .member("until", request.until.ns)
+      .member("lift", request.lift)
+      .end_object();
+  return json.take();
+}
+
+Result<LocalRequest> parse_request(std::string_view text) {
+  DATUM_ASSIGN(auto members, Members::read(text));
+  LocalRequest request;
+  std::string verb, mode, target;
+  members.take("verb", verb);
+  members.take("state", request.state);
+  members.take("commandLine", request.command_line);
+  members.take("hasManifest", request.has_manifest);
+  members.take("source", request.source);
+  members.take("mode", mode);
+  members.take("allowRemovals", request.allow_removals);
+  members.take("retry", request.retry);
+  members.take("json", request.json);
+  members.take("all", request.all);
+  members.take("colour", request.colour);
+  members.take("width", request.width);
+  members.take("target", target);
+  members.take("reason", request.reason);
+  members.take("until", request.until.ns);
+  members.take("lift", request.lift);
+  const auto known = std::find_if(kVerbs.begin(), kVerbs.end(),
+                                  [&verb](const auto& each) { return each.second == verb; });
+  if (known == kVerbs.end())
+    members.add_fault("verb", "is not known");
+  else
+    request.verb = known->first;
+  if (mode == "observe" || mode == "enforce")
+    request.mode = mode == "enforce" ? core::Mode::enforce : core::Mode::observe;
+  else if (!mode.empty())
+    members.add_fault("mode", "is not known");
+  if (auto bytes = find_bytes(target))
+    request.target = std::move(*bytes);
+  else
+    members.add_fault("target", "is not hexadecimal");
+  DATUM_TRY(members.end());
+  return request;
+}
+
+std::string encode_end(int exit_code) {
+  text::JsonWriter json;
+  json.begin_object().member("exit", exit_code).end_object();
+  return json.take();
+}
+
+Result<int> parse_end(std::string_view text) {
+  DATUM_ASSIGN(auto members, Members::read(text));
+  std::uint8_t code = 1;
+  members.take("exit", code);
+  DATUM_TRY(members.end());
+  return int{code};
+}
+
+std::string encode_facts(const ServiceFacts& facts) {
+  text::JsonWriter json;
+  json.begin_object()
+      .member("unrecorded", facts.unrecorded)
+      .member("problem", facts.problem)
+      .member("rejected", facts.rejected)
+      .member("interval", facts.interval_ns)
+      .member("nextBeat", facts.next_beat.ns)
+      .member("passRuns", facts.pass_runs)
+      .end_object();
+  return json.take();
+}
+
+Result<ServiceFacts> parse_facts(std::string_view text) {
+  DATUM_ASSIGN(auto members, Members::read(text));
+  ServiceFacts facts;
+  members.take("unrecorded", facts.unrecorded);
+  members.take("problem", facts.problem);
+  members.take("rejected", facts.rejected);
+  members.take("interval", facts.interval_ns);
+  members.take("nextBeat", facts.next_beat.ns);
+  members.take("passRuns", facts.pass_runs);
+  DATUM_TRY(members.end());
+  return facts;
+}
+
+}  // namespace datum::host

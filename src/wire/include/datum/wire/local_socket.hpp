@@ -1,0 +1,80 @@
+// A socket of this machine that knows who is at the other end. Calls block: whoever serves many
+// gives each a thread. Every read and write has a limit in time. Knows frames, and no meaning.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "datum/base/bytes.hpp"
+#include "datum/base/error.hpp"
+#include "datum/wire/frame.hpp"
+
+namespace datum::wire {
+
+struct Peer {
+  std::uint32_t uid = 0;
+  std::int32_t pid = 0;
+};
+
+struct Frame {
+  std::uint8_t kind = 0;
+  Bytes message;
+};
+
+// One connection. One thread at a time, but `shut_down`, which any thread may call meanwhile.
+class LocalStream {
+ public:
+  explicit LocalStream(int descriptor) : descriptor_(descriptor) {}
+  LocalStream(LocalStream&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  LocalStream& operator=(LocalStream&& other) noexcept;
+  ~LocalStream();
+
+  // Connects to the socket at `path`. `not_found`: there is none. `unavailable`: nobody listens.
+  [[nodiscard]] static Result<LocalStream> connect(const std::string& path);
+
+  // Who has the other end, as the kernel says.
+  [[nodiscard]] Result<Peer> peer() const;
+  // `timed_out` when the other end takes nothing for `within_ns`; 0: no limit. `unavailable`: it is
+  // gone. After an error the stream is of no use.
+  [[nodiscard]] Status send(std::uint8_t kind, ByteView message, std::int64_t within_ns);
+  // The next frame whole. `limit_exceeded` for one beyond `limit`, before it is read.
+  // `unavailable`: the other end is gone, in order or not.
+  [[nodiscard]] Result<Frame> receive(std::size_t limit, std::int64_t within_ns);
+  // Every call that waits, here or later, ends.
+  void shut_down() const;
+
+ private:
+  [[nodiscard]] Status read_whole(MutableByteView bytes);
+  [[nodiscard]] Status limit_time(int option, std::int64_t within_ns) const;
+  int descriptor_;
+};
+
+// A listening socket, for its owner alone (0600). Removed when destroyed.
+class LocalListener {
+ public:
+  // What lies at `path` from a process that died is replaced: the caller knows that none listens.
+  // The folder must exist. `limit_exceeded`: the path is longer than a socket's may be.
+  [[nodiscard]] static Result<std::unique_ptr<LocalListener>> listen(const std::string& path);
+  LocalListener(const LocalListener&) = delete;
+  LocalListener& operator=(const LocalListener&) = delete;
+  ~LocalListener();
+
+  // Waits for the next one, without limit; those of other users than `uid` are sent away unheard.
+  // `cancelled` after `shut_down`.
+  [[nodiscard]] Result<LocalStream> accept(std::uint32_t uid);
+  // Ends `accept`, on whatever thread it waits, and every later one.
+  void shut_down();
+
+ private:
+  LocalListener(std::string path, int descriptor)
+      : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_;
+  std::atomic<bool> ended_ = false;
+};
+
+}  // namespace datum::wire
