@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 // The manager waits longer than this before it kills (packaging/datum-host.service).
 constexpr std::int64_t kEndWithinNs = 18 * kNsPerSecond;
 constexpr std::int64_t kHourNs = 3600 * kNsPerSecond;
+// Four wake-ups a minute; half of the unit's WatchdogSec.
+constexpr std::int64_t kTickNs = 15 * kNsPerSecond;
 
 }  // namespace
 
@@ -46,8 +49,9 @@ int Service::run() {
     return kStoreExit;
   }
   signals_ = std::move(*watching);
-  if (const auto every = notifier_.watchdog_ns(); every > 0)
-    watchdog_->start(every / 2, every / 2, [this] { notifier_.feed_watchdog(); });
+  auto every = kTickNs;
+  if (notifier_.watchdog_ns() > 0) every = std::min(every, notifier_.watchdog_ns() / 2);
+  watchdog_->start(every, every, [this] { tick(); });
   const int code = program::run_task(*session_.loop, live());
   signals_.reset();
   return code;
@@ -131,6 +135,11 @@ void Service::give_up() {
   ::_exit(kOrderly);
 }
 
+void Service::tick() {
+  notifier_.feed_watchdog();
+  if (store_) look_at_disk();
+}
+
 void Service::reload() {
   notifier_.reloading(session_.loop->clock().boot_now().ns / 1000);
   read_configuration_again(service_actor());
@@ -177,10 +186,11 @@ void Service::begin_rhythm() {
 
 std::string Service::status_words() {
   if (!store_) return doing_;
-  if (!doing_.empty()) return doing_;
+  if (!doing_.empty())
+    return is_stuck_ ? doing_ + "; nothing can be recorded: " + why_unrecorded() : doing_;
   std::string words(core::to_string(status_now().condition));
   if (!configuration_.source.value) words = "idle: agent.yaml names no source";
-  if (store_->history->is_unrecorded()) words += "; nothing can be recorded: " + unwritable_;
+  if (const auto why = why_unrecorded(); !why.empty()) words += "; nothing can be recorded: " + why;
   if (!problem_.empty()) words += "; " + problem_;
   if (!rejected_.empty()) words += "; agent.yaml is not in force: " + rejected_;
   return words;

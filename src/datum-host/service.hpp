@@ -50,6 +50,9 @@ class Service {
   [[nodiscard]] loop::Task<bool> end(std::string reason);
   void stop(const std::string& reason);
   void give_up();
+  // While the loop turns: feeds the watchdog, and looks whether the disk still takes anything.
+  void tick();
+  void look_at_disk();
   void reload();
   [[nodiscard]] loop::Wait<bool> wait_for_work();
   [[nodiscard]] loop::Task<bool> pause(std::int64_t delay_ns);
@@ -65,6 +68,8 @@ class Service {
   [[nodiscard]] Status set_aside_damaged(const Error& damage);
   [[nodiscard]] loop::Task<bool> become_unrecorded();
   [[nodiscard]] loop::Task<bool> try_to_record_again();
+  // Why nothing can be recorded at this moment; empty: it can.
+  [[nodiscard]] std::string why_unrecorded() const;
   [[nodiscard]] loop::Task<Status> wait_durable();
   [[nodiscard]] loop::Task<bool> keep_store_small();
   // Something about the service itself, if it may be recorded now.
@@ -126,6 +131,9 @@ class Service {
   std::unique_ptr<blobs::BlobStore> parked_blobs_;  // of the store, while it cannot be written
   std::string unwritable_;                          // why it cannot be
   int unwritable_errno_ = 0;
+  Seq last_durable_ = 0;   // when a tick looked
+  BootNs durable_moved_;   // the tick at which it was another one, or nothing waited
+  bool is_stuck_ = false;  // a commit takes longer than anybody waits for
   std::uint32_t reopen_failures_ = 0;
   std::unique_ptr<loop::Worker> reader_;  // reads fleets and damaged disks, off the loop
   std::unique_ptr<loop::Timer> beat_, hourly_, watchdog_, deadline_, pause_, reopen_;

@@ -37,7 +37,7 @@ void Service::write_metrics() {
   metrics.version = program::program_version();
   metrics.status = status_now();
   metrics.enforces = core::host_mode(terms(std::nullopt)).mode == core::Mode::enforce;
-  metrics.is_recorded = !store_->history->is_unrecorded();
+  metrics.is_recorded = why_unrecorded().empty();
   metrics.head = state().seq;
   if (const auto& last = state().last_pass) {
     metrics.last_pass = last->wall;

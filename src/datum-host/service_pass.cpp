@@ -201,7 +201,7 @@ core::HostStatus Service::status_now() {
   now.timer_period_ns = configuration_.interval_ns.value;
   now.timer_expected = configuration_.source.value.has_value();
   auto status = core::compute_status(state(), now);
-  if (store_->history->is_unrecorded()) add_unrecorded(status);
+  if (!why_unrecorded().empty()) add_unrecorded(status);
   return status;
 }
 

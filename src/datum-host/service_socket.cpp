@@ -109,7 +109,7 @@ void Service::answer_reload(const Asked& asked, const Reply& reply) {
 ServiceFacts Service::facts() {
   auto& clock = session_.loop->clock();
   ServiceFacts facts;
-  if (store_->history->is_unrecorded()) facts.unrecorded = unwritable_;
+  facts.unrecorded = why_unrecorded();
   facts.problem = problem_;
   facts.rejected = rejected_;
   facts.pass_runs = conductor_ != nullptr;

@@ -138,6 +138,31 @@ loop::Task<bool> Service::become_unrecorded() {
   co_return true;
 }
 
+std::string Service::why_unrecorded() const {
+  if (store_->history->is_unrecorded()) return unwritable_;
+  return is_stuck_ ? "the disk has not ended a commit for over a minute" : "";
+}
+
+// A call into the disk that does not return cannot be given up: what waits for it waits. It is
+// said, and nothing is begun, until it returns.
+void Service::look_at_disk() {
+  constexpr std::int64_t kLongestCommitNs = 60 * kNsPerSecond;
+  const auto now = session_.loop->clock().boot_now();
+  const auto durable = store_->history->durable();
+  const bool waits = !store_->history->is_unrecorded() && state().seq > durable;
+  if (!waits || durable != last_durable_) {
+    last_durable_ = durable;
+    durable_moved_ = now;
+    if (!std::exchange(is_stuck_, false)) return;
+    log_.notice("the disk has ended its commit");
+    return tell_status();
+  }
+  if (is_stuck_ || now.ns - durable_moved_.ns <= kLongestCommitNs) return;
+  is_stuck_ = true;
+  log_.error("nothing can be recorded: " + why_unrecorded());
+  tell_status();
+}
+
 // A journal that opens on a disk that takes and gives back a file is taken to be writable again.
 static Result<std::unique_ptr<journal::Log>> reopen(os::Files& files, const std::string& folder) {
   constexpr std::string_view kProbe = "probe";

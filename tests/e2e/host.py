@@ -146,7 +146,7 @@ class Service(unittest.TestCase):
         self.bench.configure("reconciliation: {mode: enforce}\nunknown: 1\n")
         host.signal(signal.SIGHUP)
         host.wait_for(lambda message: "RELOADING" in message)
-        self.assertIn("not in force", host.wait_ready()["STATUS"])
+        host.wait_for(lambda message: "not in force" in message.get("STATUS", ""))
         self.motd.write_text("by hand\n")
         host.wait_until(lambda: self.content() == "hello\n")
         self.bench.configure(mode="observe", interval="1s")
