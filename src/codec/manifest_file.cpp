@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <optional>
 
 #include "datum/base/assert.hpp"
 #include "datum/model/content_hash.hpp"
@@ -137,18 +139,52 @@ struct Entry {
   Digest digest;
   ByteView bytes;
 };
-using Index = std::vector<Entry>;
 
-const Entry* find_entry(const Index& index, const Digest& digest) {
-  const auto at = std::lower_bound(
-      index.begin(), index.end(), digest,
-      [](const Entry& each, const Digest& wanted) { return each.digest < wanted; });
-  return at != index.end() && at->digest == digest ? &*at : nullptr;
-}
+// The entries, ascending, and where those begin whose digests share their first bits: digests are
+// spread evenly, so a look-up goes straight to one or two entries. However a file spreads its own,
+// the search stays logarithmic.
+class Index {
+ public:
+  explicit Index(std::vector<Entry> entries) : entries_(std::move(entries)) {
+    while (bits_ < kMaxBits && (std::size_t{1} << bits_) < entries_.size()) ++bits_;
+    begins_.resize((std::size_t{1} << bits_) + 1);
+    for (const auto& each : entries_) ++begins_[bucket_of(each.digest) + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  }
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  // The place of the entry, or nothing.
+  [[nodiscard]] std::optional<std::size_t> find(const Digest& digest) const {
+    const auto bucket = bucket_of(digest);
+    const auto at = [&](std::size_t place) {
+      return entries_.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    const auto end = at(begins_[bucket + 1]);
+    const auto found = std::lower_bound(
+        at(begins_[bucket]), end, digest,
+        [](const Entry& each, const Digest& wanted) { return each.digest < wanted; });
+    if (found == end || found->digest != digest) return std::nullopt;
+    return static_cast<std::size_t>(found - entries_.begin());
+  }
+  [[nodiscard]] const Entry& operator[](std::size_t place) const { return entries_[place]; }
+
+ private:
+  static constexpr unsigned kMaxBits = 24;  // as many bits of the digest as bucket_of reads
+
+  [[nodiscard]] std::size_t bucket_of(const Digest& digest) const {
+    const auto lead = (std::size_t{digest.bytes[0]} << 16U) | (std::size_t{digest.bytes[1]} << 8U) |
+                      digest.bytes[2];
+    return lead >> (kMaxBits - bits_);
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> begins_;  // of each bucket, and where the last one ends
+  unsigned bits_ = 0;
+};
 
 // The contents must lie one behind the other, from the index to the end.
 Result<Index> read_index(ByteView bytes, const Header& header) {
-  Index index;
+  std::vector<Entry> index;
   index.reserve(header.contents);
   const auto* at = bytes.data() + kHeaderBytes + header.manifest_bytes;
   std::uint64_t offset = kHeaderBytes + header.manifest_bytes + header.index_bytes();
@@ -165,7 +201,7 @@ Result<Index> read_index(ByteView bytes, const Header& header) {
     index.push_back(entry);
   }
   if (offset != bytes.size()) return fail(ErrorCode::corrupt, "contents that no index names");
-  return index;
+  return Index(std::move(index));
 }
 
 // What the manifest names is in the index with that size, and nothing else is.
@@ -174,12 +210,11 @@ Status check_contents(const model::Manifest& manifest, const Index& index) {
   std::size_t count = 0;
   DATUM_TRY(visit_contents(manifest, [&](const model::Content& content) -> Status {
     if (!is_named(content)) return {};
-    const auto* entry = find_entry(index, content.digest);
-    if (entry == nullptr || entry->bytes.size() != content.size)
+    const auto place = index.find(content.digest);
+    if (!place || index[*place].bytes.size() != content.size)
       return fail(ErrorCode::corrupt, "content " + content.digest.hex() + " is missing");
-    const auto place = static_cast<std::size_t>(entry - index.data());
-    if (!named[place]) ++count;
-    named[place] = true;
+    if (!named[*place]) ++count;
+    named[*place] = true;
     return {};
   }));
   if (count != index.size()) return fail(ErrorCode::corrupt, "contents that no resource names");
@@ -226,10 +261,10 @@ class FileContents : public ContentSource {
       : index_(std::move(index)), owner_(std::move(owner)) {}
 
   Result<std::unique_ptr<ByteSource>> open(const Digest& digest) const override {
-    const auto* entry = find_entry(index_, digest);
-    if (entry == nullptr)
+    const auto place = index_.find(digest);
+    if (!place)
       return fail(ErrorCode::not_found, "content " + digest.hex() + ": not in the manifest's file");
-    return std::make_unique<CheckedStream>(*entry, owner_);
+    return std::make_unique<CheckedStream>(index_[*place], owner_);
   }
 
  private:

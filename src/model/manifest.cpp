@@ -158,25 +158,29 @@ const Resource* Manifest::find(const Reference& reference) const {
 TargetTable::TargetTable(const Manifest& manifest)
     : resources_(manifest.resources), slots_(std::bit_ceil(2 * resources_.size() + 1)) {
   for (std::uint32_t i = 0; i < resources_.size(); ++i) {
-    auto& slot = slots_[slot_of(resources_[i]->target)];
-    if (slot == 0)
-      slot = i + 1;
+    const auto hash = TargetHash{}(resources_[i]->target);
+    auto& slot = slots_[slot_of(resources_[i]->target, hash)];
+    if (slot.number == 0)
+      slot = {i + 1, static_cast<std::uint32_t>(hash >> 32U)};
     else if (repeated_ == nullptr)
       repeated_ = resources_[i].get();
   }
 }
 
 // Where the target stands, or the empty slot where it would.
-std::size_t TargetTable::slot_of(const Target& target) const {
+std::size_t TargetTable::slot_of(const Target& target, std::size_t hash) const {
   const auto mask = slots_.size() - 1;
-  auto at = TargetHash{}(target)&mask;
-  while (slots_[at] != 0 && resources_[slots_[at] - 1]->target != target) at = (at + 1) & mask;
+  const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+  auto at = hash & mask;
+  while (slots_[at].number != 0 &&
+         (slots_[at].tag != tag || resources_[slots_[at].number - 1]->target != target))
+    at = (at + 1) & mask;
   return at;
 }
 
 const Resource* TargetTable::find(const Target& target) const {
-  const auto place = slots_[slot_of(target)];
-  return place == 0 ? nullptr : resources_[place - 1].get();
+  const auto number = slots_[slot_of(target, TargetHash{}(target))].number;
+  return number == 0 ? nullptr : resources_[number - 1].get();
 }
 
 Target derive_target(const Resource& resource) {
@@ -225,11 +229,15 @@ Status finish_manifest(Manifest& manifest) {
   const auto before = [](const ResourcePtr& a, const ResourcePtr& b) {
     return a->reference < b->reference;
   };
-  if (!std::is_sorted(list.begin(), list.end(), before))
+  const auto not_ascending = [&](const ResourcePtr& a, const ResourcePtr& b) {
+    return !before(a, b);
+  };
+  if (std::adjacent_find(list.begin(), list.end(), not_ascending) != list.end()) {
     std::sort(list.begin(), list.end(), before);
-  for (std::size_t i = 1; i < list.size(); ++i)
-    if (list[i - 1]->reference == list[i]->reference)
-      return fail(ErrorCode::already_exists, list[i]->reference.text() + " stands twice");
+    const auto twice = std::adjacent_find(list.begin(), list.end(), not_ascending);
+    if (twice != list.end())
+      return fail(ErrorCode::already_exists, (*twice)->reference.text() + " stands twice");
+  }
 
   // Gathered in pieces: one call per resource would cost more than the hashing.
   constexpr std::size_t kPiece = 64 * 1024;

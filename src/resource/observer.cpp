@@ -218,20 +218,27 @@ class PlaceTable {
   // The observation that has the place of this one and came before it; else this one's own number.
   std::size_t insert(std::size_t number) {
     const auto place = place_of(observations_[number]);
-    auto slot = std::hash<std::string_view>{}(place.name) * 31 + place.inode;
-    for (;; ++slot) {
-      auto& taken = slots_[slot & (slots_.size() - 1)];
-      if (taken == 0) {
-        taken = static_cast<std::uint32_t>(number + 1);
+    const auto hash = std::hash<std::string_view>{}(place.name) * 31 + place.inode;
+    const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+    for (auto at = hash;; ++at) {
+      auto& slot = slots_[at & (slots_.size() - 1)];
+      if (slot.number == 0) {
+        slot = {static_cast<std::uint32_t>(number + 1), tag};
         return number;
       }
-      if (place_of(observations_[taken - 1]) == place) return taken - 1;
+      if (slot.tag == tag && place_of(observations_[slot.number - 1]) == place)
+        return slot.number - 1;
     }
   }
 
  private:
+  struct Slot {
+    std::uint32_t number = 0;  // of the observation, + 1; 0 where empty
+    std::uint32_t tag = 0;  // upper half of the hash: others are told apart without a look at them
+  };
+
   const std::vector<core::Observation>& observations_;
-  std::vector<std::uint32_t> slots_;  // number + 1, 0 where empty; at least half of them are
+  std::vector<Slot> slots_;  // at least half of them are empty
 };
 
 }  // namespace

@@ -125,10 +125,14 @@ class TargetTable {
   [[nodiscard]] const Resource* repeated() const { return repeated_; }
 
  private:
-  [[nodiscard]] std::size_t slot_of(const Target& target) const;
+  struct Slot {
+    std::uint32_t number = 0;  // the resource's place + 1, 0 where empty
+    std::uint32_t tag = 0;  // upper half of the hash: others are told apart without a look at them
+  };
+  [[nodiscard]] std::size_t slot_of(const Target& target, std::size_t hash) const;
 
   const std::vector<ResourcePtr>& resources_;
-  std::vector<std::uint32_t> slots_;  // place + 1, 0 where empty; at least half of them are
+  std::vector<Slot> slots_;  // at least half of them are empty
   const Resource* repeated_ = nullptr;
 };
 
