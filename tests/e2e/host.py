@@ -16,11 +16,8 @@ import fleet  # noqa: E402
 import hosting  # noqa: E402
 import tap  # noqa: E402
 
-STARTS = 10
-KILLS = 15
 
-
-class Service(unittest.TestCase):
+class Scene:
     def setUp(self):
         self.bench = hosting.Bench()
         self.addCleanup(self.bench.close)
@@ -37,6 +34,8 @@ class Service(unittest.TestCase):
     def content(self):
         return self.motd.read_text() if self.motd.exists() else None
 
+
+class Service(Scene, unittest.TestCase):
     def test_life(self):
         """host: it is ready, hosts the node, observes, is confirmed by its first pass, and ends in order"""
         self.bench.configure()
@@ -267,10 +266,14 @@ class Service(unittest.TestCase):
         self.assertEqual(second.stop(), 0, second.said)
         self.assertEqual(host.stop(), 0, host.said)
 
+
+class Rounds(Scene):
+    STARTS, KILLS = 10, 15
+
     def test_starts_and_stops(self):
         """host: started and stopped again and again, each start finds a clean end, and the store is sound"""
         self.bench.configure(mode="enforce")
-        for _ in range(STARTS):
+        for _ in range(self.STARTS):
             host = self.bench.start()
             host.wait_ready()
             self.assertEqual(host.stop(), 0, host.said)
@@ -284,7 +287,7 @@ class Service(unittest.TestCase):
         self.bench.declare(*(fleet.file(f"f{n}", f"/d/f{n}", f"{n}\n") for n in range(count)),
                            fleet.directory("d", "/d"))
         self.bench.configure(mode="enforce", interval="1s")
-        for number in range(KILLS):
+        for number in range(self.KILLS):
             host = self.bench.start()
             host.wait_ready()
             for _ in range(number % 4):
@@ -298,6 +301,10 @@ class Service(unittest.TestCase):
         self.assertEqual(set(ends), {"crashed"})
         self.assert_sound()
         self.assertEqual(self.bench.observe().code, 0)
+
+
+class Often(Rounds, unittest.TestCase):
+    pass
 
 
 if __name__ == "__main__":

@@ -110,6 +110,54 @@ class Service(unittest.TestCase):
         self.assertEqual(self.lab.show("plain.service", "ActiveState")["ActiveState"], "active")
         self.assertEqual(self.lab.path("/usr/local/bin/tool").stat().st_mode & 0o7777, 0o4755)
 
+    def slow_units(self):
+        """Services that take two seconds each to start, and the first of them started."""
+        names = [f"slow{number}" for number in range(8)]
+        for name in names:
+            self.lab.unit(f"{name}.service", "[Service]\nExecStartPre=/bin/sleep 2\nExecStart=/bin/sleep infinity\n")
+        self.lab.declare(*(machine.service(name, enabled=False) for name in names))
+        self.start()
+        self.wait_until(lambda: self.active(names) > 0, "the first is started")
+        return names
+
+    def active(self, names):
+        return sum(self.lab.show(f"{name}.service", "ActiveState")["ActiveState"] == "active" for name in names)
+
+    def drop(self, names):
+        for name in names:
+            self.lab.run("systemctl", "stop", f"{name}.service")
+
+    def test_stop_in_a_pass(self):
+        """unit: told to stop in a pass of slow actions it ends at the next boundary, and the rest is done after its next start"""
+        names = self.slow_units()
+        began = time.monotonic()
+        self.lab.must("systemctl", "stop", UNIT)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual(self.lab.show(UNIT, "Result")["Result"], "success")
+        self.assertLess(self.active(names), len(names))
+        events = self.lab.events()
+        self.assertEqual(events[-1]["kind"], "storeClosed")
+        (ended,) = [event for event in events if event["kind"] == "passInterrupted" and "the service ends" in event["event"]["detail"]]
+        self.assertEqual(ended["event"]["cause"], "stop")
+        self.start()
+        self.wait_until(lambda: self.active(names) == len(names), "the rest is started")
+        self.lab.must("systemctl", "stop", UNIT)
+        self.drop(names)
+
+    def test_hold_in_a_pass(self):
+        """unit: a hold file that appears in a pass of slow actions ends it with its wave"""
+        names = self.slow_units()
+        self.lab.put("/etc/datum/hold", "reason: migration\n")
+        self.wait_until(lambda: self.lab.show(UNIT, "StatusText")["StatusText"] != "a pass runs", "the pass ends")
+        count = self.active(names)
+        self.assertLess(count, len(names))
+        self.wait_until(lambda: "holdSet" in [event["kind"] for event in self.lab.events()], "the hold is recorded")
+        self.assertEqual(self.active(names), count)
+        self.lab.must("datum", "hold", "--lift")
+        self.wait_until(lambda: self.active(names) == len(names), "the rest is started")
+        self.lab.must("systemctl", "stop", UNIT)
+        self.drop(names)
+
     def test_kill(self):
         """unit: killed, it is started again and goes on [R02]"""
         self.start()
