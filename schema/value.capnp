@@ -20,6 +20,12 @@ enum ResourceType {
   user @7;
   group @8;
   sysctl @9;
+  hostname @10;
+  timezone @11;
+  authorizedKey @12;
+  setting @13;
+  mount @14;
+  timer @15;
 }
 
 enum TargetFamily {
@@ -31,6 +37,12 @@ enum TargetFamily {
   user @5;
   group @6;
   sysctl @7;
+  hostname @8;
+  timezone @9;
+  authorizedKey @10;
+  setting @11;
+  mount @12;
+  timer @13;
 }
 
 # Datum's closed set of error codes; the C++ numbers are free, these are not.

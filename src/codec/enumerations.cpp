@@ -16,6 +16,12 @@ bool is_known(model::ResourceType value) {
     case model::ResourceType::user:
     case model::ResourceType::group:
     case model::ResourceType::sysctl:
+    case model::ResourceType::hostname:
+    case model::ResourceType::timezone:
+    case model::ResourceType::authorized_key:
+    case model::ResourceType::setting:
+    case model::ResourceType::mount:
+    case model::ResourceType::timer:
       return true;
   }
   return false;
@@ -30,6 +36,12 @@ bool is_known(model::TargetFamily value) {
     case model::TargetFamily::user:
     case model::TargetFamily::group:
     case model::TargetFamily::sysctl:
+    case model::TargetFamily::hostname:
+    case model::TargetFamily::timezone:
+    case model::TargetFamily::authorized_key:
+    case model::TargetFamily::setting:
+    case model::TargetFamily::mount:
+    case model::TargetFamily::timer:
       return true;
   }
   return false;

@@ -37,7 +37,7 @@ bool matches_any(std::span<const std::string> globs, std::string_view text) {
 static bool names_a_type(std::string_view glob) {
   for (int number = 1; number <= 255; ++number) {
     const auto type = static_cast<model::ResourceType>(number);
-    if (number > static_cast<int>(model::ResourceType::sysctl)) break;
+    if (number > static_cast<int>(model::kLastResourceType)) break;
     if (matches(glob, model::to_string(type))) return true;
   }
   return false;

@@ -127,7 +127,7 @@ Result<model::Target> find_target(const core::State& state, const std::string& t
                                           "target, for example /etc/motd");
   }
   if (text.starts_with('/')) return model::Target{model::TargetFamily::path, text};
-  for (int number = 1; number <= static_cast<int>(model::TargetFamily::sysctl); ++number) {
+  for (int number = 1; number <= static_cast<int>(model::kLastTargetFamily); ++number) {
     const auto family = static_cast<model::TargetFamily>(number);
     const auto prefix = std::string(model::to_string(family)) + ":";
     if (text.starts_with(prefix)) return model::Target{family, text.substr(prefix.size())};

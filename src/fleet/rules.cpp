@@ -6,6 +6,7 @@
 
 #include "datum/model/reserved.hpp"
 #include "datum/yaml/scalar.hpp"
+#include "kind_rules.hpp"
 #include "merge.hpp"
 
 namespace datum::fleet {
@@ -62,6 +63,9 @@ class Checker {
     if (resource_.reference.type == ResourceType::service) check_service();
     if (resource_.reference.type == ResourceType::repository) check_repository();
     if (resource_.reference.type == ResourceType::file) check_sensitive();
+    check_kind(resource_, [this](Field field, std::string message, std::string hint) {
+      fault(field, std::move(message), std::move(hint));
+    });
   }
 
  private:
@@ -95,18 +99,33 @@ class Checker {
       const auto* text = std::get_if<std::string>(&each.value);
       if (!text || field.kind != FieldKind::text) continue;
       if (field.id == Field::comment) {
-        if (text->find(':') != std::string::npos)
+        if (resource_.reference.type == ResourceType::user && text->find(':') != std::string::npos)
           fault(field.id, "comment of " + name() + " holds a colon",
                 "leave it out: it separates the fields of /etc/passwd");
         continue;
       }
-      if (text->empty() && field.id != Field::value)
+      if (text->empty() && field.id != Field::value && field.id != Field::options)
         fault(field.id, std::string(field.name) + " of " + name() + " is empty",
               "give it a value, or leave the key out");
-      const bool free_text = field.id == Field::value || field.id == Field::target;
-      if (!free_text && text->find_first_of(" \t") != std::string::npos)
+      if (!is_free_text(field.id) && text->find_first_of(" \t") != std::string::npos)
         fault(field.id, std::string(field.name) + " of " + name() + " holds white space",
               "take it out");
+    }
+  }
+
+  // What may have white space inside: the format that it is written in has a way for it.
+  [[nodiscard]] bool is_free_text(Field field) const {
+    switch (field) {
+      case Field::value:
+      case Field::target:
+      case Field::options:
+      case Field::section:
+      case Field::device:
+        return true;
+      case Field::key:
+        return resource_.reference.type != ResourceType::sysctl;
+      default:
+        return false;
     }
   }
 
@@ -144,6 +163,8 @@ class Checker {
   }
 
   void check_place() {
+    // What is mounted may well be a file system of the kernel's own.
+    if (resource_.reference.type == ResourceType::mount) return;
     const auto path = resource_.text(Field::path);
     if (path == "/")
       return fault(Field::path, name() + " stands on /, which is no name in any folder",
@@ -178,7 +199,7 @@ class Checker {
       return fault(Field::unit, name() + " stands on Datum's own unit " + unit.name,
                    "use datum hold to stop its work, and its package to change it");
     const bool purges = resource_.flag(Field::purge);
-    if (path.empty() || (!resource_.absent() && !purges)) return;
+    if (path.empty() || (!removes_path() && !purges)) return;
     if (model::is_parent_of_own_path(path))
       fault(purges ? Field::purge : Field::state,
             name() + (purges ? " purges " : " removes ") + std::string(path) +
@@ -186,13 +207,19 @@ class Checker {
             "manage its owner and mode only");
   }
 
+  // A value of a file that is absent, or a mount, leaves what has the path.
+  [[nodiscard]] bool removes_path() const {
+    return resource_.absent() &&
+           model::family_of(resource_.reference.type) == model::TargetFamily::path;
+  }
+
   void check_standing_folders() {
     const auto path = resource_.text(Field::path);
     const bool purges = resource_.flag(Field::purge);
     // Those with something of Datum's below are refused already, in words of their own.
-    if (path.empty() || !(resource_.absent() || purges)) return;
+    if (path.empty() || !(removes_path() || purges)) return;
     if (model::is_parent_of_own_path(path)) return;
-    if (resource_.absent() && (is_one_of(kStandingFolders, path) || is_one_of(kMountFolders, path)))
+    if (removes_path() && (is_one_of(kStandingFolders, path) || is_one_of(kMountFolders, path)))
       fault(Field::state, name() + " removes " + std::string(path) + ", which every system has",
             "name what lies in it");
     else if (purges && is_one_of(kStandingFolders, path))
@@ -202,7 +229,8 @@ class Checker {
 
   void check_provider_path() {
     const auto path = resource_.text(Field::path);
-    if (path.empty() || resource_.reference.type == ResourceType::directory) return;
+    const auto type = resource_.reference.type;
+    if (path.empty() || type == ResourceType::directory || type == ResourceType::mount) return;
     const auto provider = model::find_provider_of(path);
     if (!provider || !claims_content(resource_)) return;
     fault(Field::path,

@@ -10,6 +10,21 @@
 
 namespace datum::fleet {
 
+// Of those whose files have fixed names for everybody, the rules of the resource itself speak.
+static bool brings_files(const model::Resource& resource) {
+  switch (resource.target.family) {
+    case model::TargetFamily::repository:
+    case model::TargetFamily::hostname:
+    case model::TargetFamily::timezone:
+    case model::TargetFamily::setting:
+    case model::TargetFamily::mount:
+    case model::TargetFamily::timer:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::size_t SetResolver::BodiesHash::operator()(const std::vector<BodyId>& bodies) const {
   std::size_t hash = bodies.size();
   for (const auto id : bodies) hash = (hash ^ id) * 0x9E3779B97F4A7C15ULL;
@@ -53,8 +68,7 @@ bool SetResolver::may_be_missing(const Merged& from, const Edge& edge) const {
 void SetResolver::fill_slot(Slot& slot, RefId id, const std::vector<BodyId>& bodies) {
   slot.merged = std::make_unique<Merged>(merger_.merge(id, bodies));
   auto& merged = *slot.merged;
-  slot.plain = merged.fixed && merged.faults.empty() &&
-               merged.fixed->target.family != model::TargetFamily::repository &&
+  slot.plain = merged.fixed && merged.faults.empty() && !brings_files(*merged.fixed) &&
                std::none_of(merged.edges.begin(), merged.edges.end(),
                             [&](const Edge& edge) { return may_be_missing(merged, edge); });
   if (!merged.fixed) return;
@@ -103,7 +117,7 @@ void SetResolver::look_at(const Merged& member) {
   if (member.varies()) varying_.push_back(&member);
   faults_.insert(faults_.end(), member.faults.begin(), member.faults.end());
   check_references(member);
-  if (member.fixed && member.fixed->target.family == model::TargetFamily::repository)
+  if (member.fixed && brings_files(*member.fixed))
     claim_provider_paths(member, *member.fixed, faults_);
 }
 
@@ -151,14 +165,39 @@ const Merged* SetResolver::owner_of(const model::Target& target) const {
   return nullptr;
 }
 
-// The files that a Repository brings may not be files of anybody else.
+// The files that a Repository brings, or that a Setting changes, may not be files of anybody else.
 void SetResolver::claim_provider_paths(const Merged& member, const model::Resource& resource,
                                        Faults& faults) {
   for (auto& path : model::provider_paths(resource)) {
     const auto* owner = owner_of({model::TargetFamily::path, path});
-    provider_paths_.try_emplace(std::move(path), &member);
+    const auto [writer, added] = provider_paths_.try_emplace(path, &member);
+    if (!added) check_second_writer(*writer->second, member, resource, path, faults);
     if (owner) check_on_provider_path(*owner, *owner->fixed, faults);
   }
+  if (resource.target.family != model::TargetFamily::timer) return;
+  if (const auto* service = owner_of({model::TargetFamily::unit, resource.target.name}))
+    shared_target(*service, member, "unit:" + resource.target.name, faults);
+}
+
+// Several resources of one type may change one file, each its own part of it.
+void SetResolver::check_second_writer(const Merged& first, const Merged& second,
+                                      const model::Resource& resource, const std::string& path,
+                                      Faults& faults) const {
+  const auto& one = documents_.references[first.id];
+  if (one.type != resource.reference.type) {
+    faults.push_back({documents_.bodies[second.bodies.front()].at,
+                      resource.reference.text() + " and " + one.text() + " both write " + path +
+                          "; the other stands at " + at(first),
+                      "keep one of them", false});
+    return;
+  }
+  if (one.type != model::ResourceType::setting || !first.fixed) return;
+  const auto format = first.fixed->text(model::Field::format);
+  if (format == resource.text(model::Field::format)) return;
+  faults.push_back({second.place_of(documents_, model::Field::format),
+                    resource.reference.text() + " reads " + path + " in another format than " +
+                        one.text() + "; the other stands at " + at(first),
+                    "a file has one format: write format: " + std::string(format), false});
 }
 
 void SetResolver::check_on_provider_path(const Merged& member, const model::Resource& resource,
@@ -169,7 +208,10 @@ void SetResolver::check_on_provider_path(const Merged& member, const model::Reso
   faults.push_back({member.place_of(documents_, model::Field::path),
                     resource.reference.text() + " stands on " + resource.target.name + ", which " +
                         documents_.references[writer->second->id].text() + " writes itself",
-                    "leave it to the Repository, and declare here owner and mode at most", false});
+                    "leave it to the " +
+                        std::string(to_string(documents_.references[writer->second->id].type)) +
+                        ", and declare here owner and mode at most",
+                    false});
 }
 
 void SetResolver::check_reference(const Merged& from, const Edge& edge) {
@@ -248,7 +290,7 @@ SetResolver::HostResult SetResolver::resolve(const LabelView& labels, bool keep)
       shared_target(*owner, *member, target.text(), result.faults);
     else if (const auto [other, added] = own_targets.emplace(target, member); !added)
       shared_target(*other->second, *member, target.text(), result.faults);
-    if (target.family == model::TargetFamily::repository)
+    if (brings_files(*filled.resource))
       claim_provider_paths(*member, *filled.resource, result.faults);
     made.emplace_back(member, std::move(filled.resource));
   }

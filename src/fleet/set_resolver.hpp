@@ -65,6 +65,9 @@ class SetResolver {
   [[nodiscard]] bool has_cycle_anywhere() const;
   [[nodiscard]] const Merged* owner_of(const model::Target& target) const;
   void claim_provider_paths(const Merged& member, const model::Resource& resource, Faults& faults);
+  void check_second_writer(const Merged& first, const Merged& second,
+                           const model::Resource& resource, const std::string& path,
+                           Faults& faults) const;
   void check_on_provider_path(const Merged& member, const model::Resource& resource,
                               Faults& faults) const;
   void shared_target(const Merged& first, const Merged& second, const std::string& target,

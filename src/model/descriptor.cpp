@@ -21,6 +21,8 @@ constexpr std::array<Names, 7> kValidators{"sshd", "sudoers", "nginx", "systemd-
                                            "json", "yaml",    "none"};
 constexpr std::array<Names, 2> kConffiles{"keep", "replace"};
 constexpr std::array<Names, 2> kGroupsMode{"exact", "include"};
+constexpr std::array<Names, 3> kFormats{"ini", "key = value", "key value"};
+constexpr std::array<Names, 4> kMountStates{"mounted", "present", "unmounted", "absent"};
 constexpr std::array<Names, 4> kContentKeys{"content", "source", "template", "secretRef"};
 
 // Shorthands for the rows below: what is compared with the machine, and what only directs Datum.
@@ -170,7 +172,70 @@ constexpr std::array kSysctl{
                      "The kernel parameter where it is not the document's name.")),
 };
 
-constexpr std::array<TypeDescriptor, 9> kTypes{{
+constexpr std::array kHostname{
+    required(observed(Field::hostname, "hostname", Kind::text,
+                      "The machine's name, now and after the next boot.")),
+};
+
+constexpr std::array kTimezone{
+    required(observed(Field::zone, "zone", Kind::text,
+                      "The zone's name below /usr/share/zoneinfo: Europe/Berlin.")),
+};
+
+constexpr std::array kAuthorizedKey{
+    required(directs(observed(Field::user, "user", Kind::text, "The account that the key opens."))),
+    required(
+        directs(observed(Field::key, "key", Kind::text,
+                         "The public key: its type and its base64, without a comment.", kMaxKey))),
+    observed(Field::options, "options", Kind::text,
+             "The options in front of the key, as authorized_keys has them.", kMaxLongText),
+    observed(Field::comment, "comment", Kind::text, "The comment behind the key."),
+    kState,
+};
+
+constexpr std::array kSetting{
+    required(directs(observed(Field::path, "path", Kind::path,
+                              "The file that has the value; it is never created.", kMaxPath))),
+    required(directs(choice(Field::format, "format", kFormats, "How the file's lines are read."))),
+    directs(observed(Field::section, "section", Kind::text,
+                     "The section (ini); none: above the first one.")),
+    required(directs(observed(Field::key, "key", Kind::text, "The value's name in the file."))),
+    observed(Field::value, "value", Kind::text, "The value in quotes, as the file has it.",
+             kMaxLongText),
+    observed(Field::secret_ref, "secretRef", Kind::secret,
+             "The secret that is the value; it is never shown."),
+    kState,
+    directs(choice(Field::validate, "validate", kValidators,
+                   "The validator that must accept the file before it goes live.")),
+};
+
+constexpr std::array kMount{
+    required(directs(
+        observed(Field::path, "path", Kind::path, "Where it is mounted: a folder.", kMaxPath))),
+    required(observed(Field::device, "device", Kind::text,
+                      "What is mounted, as fstab has it: a device, UUID=…, LABEL=…, HOST:/PATH.",
+                      kMaxPath)),
+    required(observed(Field::fs_type, "fsType", Kind::text, "The file system's type.")),
+    observed(Field::options, "options", Kind::text, "The options, joined by commas.", kMaxLongText),
+    required(choice(Field::state, "state", kMountStates,
+                    "In fstab and mounted, in fstab only, in fstab and not mounted, or neither.")),
+};
+
+constexpr std::array kTimer{
+    directs(observed(Field::timer, "timer", Kind::text,
+                     "The timer's unit where it is not the document's name.")),
+    observed(Field::unit, "unit", Kind::text,
+             "The unit that it starts; the service of the timer's own name where not given."),
+    required(observed(Field::on_calendar, "onCalendar", Kind::text_list,
+                      "When it elapses, as systemd.time(7) has it.")),
+    observed(Field::persistent, "persistent", Kind::boolean,
+             "Whether a time that passed while the machine was off is made up for."),
+    observed(Field::randomized_delay, "randomizedDelay", Kind::duration,
+             "The longest random delay."),
+    kState,
+};
+
+constexpr std::array<TypeDescriptor, 15> kTypes{{
     {ResourceType::file, "File", "A regular file: content, owner and mode.", kFile, Field::path,
      false, true},
     {ResourceType::directory, "Directory", "A folder: owner and mode, and what may lie in it.",
@@ -186,6 +251,18 @@ constexpr std::array<TypeDescriptor, 9> kTypes{{
     {ResourceType::group, "Group", "A local group.", kGroupType, Field::group_name, true, false},
     {ResourceType::sysctl, "Sysctl", "A kernel parameter, now and after the next boot.", kSysctl,
      Field::key, true, true},
+    {ResourceType::hostname, "Hostname", "The machine's name.", kHostname, Field::hostname, false,
+     false},
+    {ResourceType::timezone, "Timezone", "The machine's time zone.", kTimezone, Field::zone, false,
+     false},
+    {ResourceType::authorized_key, "AuthorizedKey", "One key that may log in as a user.",
+     kAuthorizedKey, Field::key, false, false},
+    {ResourceType::setting, "Setting", "One value in a structured file.", kSetting, Field::key,
+     false, false},
+    {ResourceType::mount, "Mount", "A line of fstab, and whether it is mounted.", kMount,
+     Field::path, false, false},
+    {ResourceType::timer, "Timer", "A timer of the service manager that starts a unit.", kTimer,
+     Field::timer, true, false},
 }};
 
 }  // namespace

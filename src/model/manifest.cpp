@@ -9,6 +9,7 @@
 
 #include "datum/base/assert.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/model/spelled_target.hpp"
 
 namespace datum::model {
 namespace {
@@ -188,6 +189,7 @@ Target derive_target(const Resource& resource) {
   const auto name = resource.text(
       type.target_field, type.target_from_name ? std::string_view(resource.reference.name) : "");
   const auto family = family_of(type.type);
+  if (auto spelled = find_spelled_target(resource)) return std::move(*spelled);
   if (family == TargetFamily::unit) return {family, normalise_unit(name)};
   if (family == TargetFamily::sysctl) return {family, normalise_sysctl(name)};
   return {family, name};

@@ -1,4 +1,4 @@
-// Spelling and order of references and targets. Knows the nine types by name and family; what their
+// Spelling and order of references and targets. Knows the types by name and family; what their
 // fields are is the descriptor table's business.
 #include "datum/model/reference.hpp"
 
@@ -16,7 +16,7 @@ struct TypeName {
   TargetFamily family;
 };
 
-constexpr std::array<TypeName, 9> kTypes{{
+constexpr std::array<TypeName, 15> kTypes{{
     {ResourceType::file, "File", TargetFamily::path},
     {ResourceType::directory, "Directory", TargetFamily::path},
     {ResourceType::symlink, "Symlink", TargetFamily::path},
@@ -26,6 +26,12 @@ constexpr std::array<TypeName, 9> kTypes{{
     {ResourceType::user, "User", TargetFamily::user},
     {ResourceType::group, "Group", TargetFamily::group},
     {ResourceType::sysctl, "Sysctl", TargetFamily::sysctl},
+    {ResourceType::hostname, "Hostname", TargetFamily::hostname},
+    {ResourceType::timezone, "Timezone", TargetFamily::timezone},
+    {ResourceType::authorized_key, "AuthorizedKey", TargetFamily::authorized_key},
+    {ResourceType::setting, "Setting", TargetFamily::setting},
+    {ResourceType::mount, "Mount", TargetFamily::mount},
+    {ResourceType::timer, "Timer", TargetFamily::timer},
 }};
 
 const TypeName& entry(ResourceType type) {
@@ -95,8 +101,9 @@ std::optional<Reference> find_reference(std::string_view text) {
 }
 
 std::string_view to_string(TargetFamily family) {
-  constexpr std::array<std::string_view, 7> names{"path", "package", "repository", "unit",
-                                                  "user", "group",   "sysctl"};
+  constexpr std::array<std::string_view, 13> names{
+      "path",     "package",  "repository",    "unit",    "user",  "group", "sysctl",
+      "hostname", "timezone", "authorizedKey", "setting", "mount", "timer"};
   const auto index = static_cast<std::size_t>(family);
   DATUM_ASSERT(index >= 1 && index <= names.size());
   return names[index - 1];
@@ -128,6 +135,11 @@ std::string normalise_sysctl(std::string_view written) {
       c = '.';
   }
   return key;
+}
+
+std::string normalise_timer(std::string_view written) {
+  if (written.ends_with(".timer")) return std::string(written);
+  return std::string(written).append(".timer");
 }
 
 }  // namespace datum::model

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "datum/model/spelled_target.hpp"
+
 namespace datum::model {
 namespace {
 
@@ -115,6 +117,18 @@ std::vector<std::string> provider_paths(const Resource& resource) {
     case TargetFamily::user:
     case TargetFamily::group:
       return {kAccountFiles.begin(), kAccountFiles.end()};
+    case TargetFamily::hostname:
+      return {"/etc/hostname"};
+    case TargetFamily::timezone:
+      return {"/etc/localtime", "/etc/timezone"};
+    case TargetFamily::setting:
+      if (auto setting = find_setting_target(resource.target.name))
+        return {std::move(setting->path)};
+      return {};
+    case TargetFamily::mount:
+      return {"/etc/fstab"};
+    case TargetFamily::timer:
+      return {timer_file(resource.target.name)};
     default:
       return {};
   }
@@ -166,6 +180,8 @@ Status check_target(const Target& target) {
       if (target.name.view().find_first_of("/ \t*?[]") != Names::npos)
         return fail(ErrorCode::invalid_argument, "a unit's name has no / space or wildcard");
       return {};
+    default:
+      return check_spelled_target(target);
   }
   return {};
 }

@@ -95,3 +95,8 @@ TEST_CASE("fleet: what the documents of a fleet may not be together is refused b
 TEST_CASE("fleet: what a host may not get is refused with the host's name") {
   check_file("resolution.txt");
 }
+
+TEST_CASE(
+    "fleet: what one type alone may not say is refused at its place and in words [T04] [T05]") {
+  check_file("kinds.txt");
+}

@@ -62,7 +62,7 @@ TEST_CASE("model: every type is found by its name and every field by its key") {
     CHECK(type.target_from_name != find_field(type, type.target_field)->required);
     names.insert(type.name);
   }
-  CHECK(names.size() == 9);
+  CHECK(names.size() == 15);
   CHECK(find_field(describe(ResourceType::symlink), "owner") == nullptr);
 }
 

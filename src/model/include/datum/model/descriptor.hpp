@@ -59,6 +59,18 @@ enum class Field : std::uint8_t {
   value = 43,
   settle = 44,
   group_name = 45,
+  hostname = 46,
+  zone = 47,
+  options = 48,
+  format = 49,
+  section = 50,
+  secret_ref = 51,
+  device = 52,
+  fs_type = 53,
+  timer = 54,
+  on_calendar = 55,
+  persistent = 56,
+  randomized_delay = 57,
 };
 
 enum class FieldKind : std::uint8_t {
@@ -82,6 +94,8 @@ inline constexpr std::uint32_t kMaxText = 256;
 inline constexpr std::uint32_t kMaxPath = 4096;
 // Free text and URLs: more than anybody types, small enough for an event.
 inline constexpr std::uint32_t kMaxLongText = 4096;
+// A public key: RSA of 16,384 bits, the longest that OpenSSH takes, has 2.8 KiB in base64.
+inline constexpr std::uint32_t kMaxKey = 4096;
 // Content that stands in a document: a whole document is at most 16 MiB.
 inline constexpr std::uint32_t kMaxInlineDocument = 16U << 20;
 

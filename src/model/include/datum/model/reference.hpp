@@ -25,7 +25,14 @@ enum class ResourceType : std::uint8_t {
   user = 7,
   group = 8,
   sysctl = 9,
+  hostname = 10,
+  timezone = 11,
+  authorized_key = 12,
+  setting = 13,
+  mount = 14,
+  timer = 15,
 };
+inline constexpr ResourceType kLastResourceType = ResourceType::timer;
 [[nodiscard]] std::string_view to_string(ResourceType type);  // "File", "Directory", …
 [[nodiscard]] std::optional<ResourceType> find_type(std::string_view name);
 
@@ -54,7 +61,14 @@ enum class TargetFamily : std::uint8_t {
   user = 5,
   group = 6,
   sysctl = 7,
+  hostname = 8,
+  timezone = 9,
+  authorized_key = 10,
+  setting = 11,
+  mount = 12,
+  timer = 13,
 };
+inline constexpr TargetFamily kLastTargetFamily = TargetFamily::timer;
 [[nodiscard]] std::string_view to_string(TargetFamily family);
 [[nodiscard]] TargetFamily family_of(ResourceType type);
 
@@ -86,5 +100,7 @@ struct TargetHash {
 // "net/ipv4/ip_forward" → "net.ipv4.ip_forward": where the first separator is a slash, dots and
 // slashes are exchanged (sysctl.d(5)).
 [[nodiscard]] std::string normalise_sysctl(std::string_view written);
+// "backup" → "backup.timer".
+[[nodiscard]] std::string normalise_timer(std::string_view written);
 
 }  // namespace datum::model
