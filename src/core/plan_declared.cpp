@@ -32,7 +32,9 @@ bool is_privileged(const model::Resource& resource) {
   using model::Field;
   using model::ResourceType;
   const auto type = resource.reference.type;
-  if (type == ResourceType::user || type == ResourceType::group) return true;
+  if (type == ResourceType::user || type == ResourceType::group ||
+      type == ResourceType::authorized_key)
+    return true;
   if (resource.flag(Field::allow_privileged)) return true;
   constexpr std::uint32_t kSetIdBits = 06000;
   const auto mode = resource.text(Field::mode);

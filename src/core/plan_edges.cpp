@@ -2,6 +2,7 @@
 // removed after it. Documents come second (weak): requirements, notifications, the reverse of what
 // leaving targets required. Where the two contradict each other, documents give way.
 #include <algorithm>
+#include <optional>
 
 #include "planning.hpp"
 
@@ -134,6 +135,41 @@ void add_account_order(Planning& planning, const Subject& subject) {
   }
 }
 
+// A key comes after the user that the plan makes.
+void add_key_order(Planning& planning, const Subject& subject) {
+  const auto& resource = *subject.resource;
+  if (resource.target.family != TargetFamily::authorized_key || !subject.own) return;
+  const auto user = planning.by_target.find(
+      model::Target{TargetFamily::user, std::string(resource.text(model::Field::user))});
+  auto& draft = planning.drafts[*subject.own];
+  if (user != planning.by_target.end() && builds(draft.action.kind) &&
+      builds(planning.drafts[user->second].action.kind))
+    draft.weak.push_back(user->second);
+}
+
+// A mount comes after the folders on its way and the mounts above it, and before what is made below
+// it, which would lie hidden otherwise.
+void add_mount_order(Planning& planning, Node node) {
+  const auto builds_at = [&](TargetFamily family, std::string_view path) -> std::optional<Node> {
+    const auto found = planning.by_target.find(model::Target{family, std::string(path)});
+    if (found == planning.by_target.end()) return std::nullopt;
+    return builds(planning.drafts[found->second].action.kind) ? std::optional(found->second)
+                                                              : std::nullopt;
+  };
+  auto& draft = planning.drafts[node];
+  const auto target = draft.action.target;
+  const bool mount = target.family == TargetFamily::mount;
+  if ((!mount && target.family != TargetFamily::path) || !builds(draft.action.kind)) return;
+  for_each_ancestor(target.name, [&](std::string_view path) {
+    if (const auto above = builds_at(TargetFamily::mount, path)) draft.weak.push_back(*above);
+    if (!mount) return;
+    if (const auto folder = builds_at(TargetFamily::path, path)) draft.weak.push_back(*folder);
+  });
+  if (!mount) return;
+  if (const auto point = builds_at(TargetFamily::path, target.name.view()))
+    draft.weak.push_back(*point);
+}
+
 void set_order_class(const Planning& planning, Draft& draft) {
   const auto& action = draft.action;
   const bool user = action.target.family == TargetFamily::user;
@@ -160,10 +196,15 @@ void add_edges(Planning& planning) {
     add_requirements(planning, subject);
     add_notification_order(planning, subject);
     add_account_order(planning, subject);
+    add_key_order(planning, subject);
   }
+  const bool mounts = std::any_of(
+      planning.drafts.begin(), planning.drafts.end(),
+      [](const Draft& draft) { return draft.action.target.family == TargetFamily::mount; });
   for (Node node = 0; node < planning.drafts.size(); ++node) {
     add_leaving_order(planning, node);
     add_folder_order(planning, node);
+    if (mounts) add_mount_order(planning, node);
     set_order_class(planning, planning.drafts[node]);
   }
   for (auto& draft : planning.drafts) {

@@ -19,6 +19,8 @@ std::string reason_to_release(const Planning& planning, const LeavingObservation
   if (seen.found == Found::absent) return "already gone";
   if (seen.same_as_declared) return "still declared under another path";
   if (seen.target.family == TargetFamily::unit) return "a service is never removed";
+  if (seen.target.family == TargetFamily::hostname || seen.target.family == TargetFamily::timezone)
+    return "a machine keeps its name and its zone";
   if (!owned.created) return "adopted and not made by Datum: it stays";
   const auto& listed = planning.input.protect_list;
   if (owned.protect || std::binary_search(listed.begin(), listed.end(), owned.reference))
@@ -45,8 +47,9 @@ Action leaving_action(const Planning& planning, const LeavingObservation& seen,
   if (action.kind == ActionKind::release) return action;
   action.observe_only =
       planning.observe_list.contains(owned.reference) || planning.keeps(seen.target);
-  action.privileged =
-      seen.target.family == TargetFamily::user || seen.target.family == TargetFamily::group;
+  action.privileged = seen.target.family == TargetFamily::user ||
+                      seen.target.family == TargetFamily::group ||
+                      seen.target.family == TargetFamily::authorized_key;
   action.note = "left the declaration";
   if (!seen.note.empty()) action.note.append("; ").append(seen.note);
   action.refusal = quarantine_refusal(planning, seen.target);

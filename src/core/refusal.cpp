@@ -16,7 +16,11 @@ bool may_replace(ResourceType type, Found found) {
     case ResourceType::file:
     case ResourceType::repository:
     case ResourceType::sysctl:
+    case ResourceType::hostname:
+    case ResourceType::timezone:
       return found == Found::file || found == Found::symlink;
+    case ResourceType::timer:
+      return found == Found::file;
     case ResourceType::symlink:
       return found == Found::symlink;
     case ResourceType::directory:
@@ -99,7 +103,11 @@ Found own_form(ResourceType type) {
     case ResourceType::file:
     case ResourceType::repository:  // its list
     case ResourceType::sysctl:      // its drop-in
+    case ResourceType::hostname:
+    case ResourceType::timer:
       return Found::file;
+    case ResourceType::timezone:  // its link
+      return Found::symlink;
     case ResourceType::directory:
       return Found::directory;
     case ResourceType::symlink:

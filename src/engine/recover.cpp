@@ -80,7 +80,7 @@ loop::Task<Status> Conductor::wait_for_dead_jobs(Running& running) {
 loop::Task<Status> Conductor::wait_for_dead_tools(Running& running) {
   const auto open = store_.history->state().pass->open;
   const bool concerned = std::any_of(open.begin(), open.end(), [](const auto& each) {
-    return each.second.target.family == model::TargetFamily::package;
+    return resource::is_done_by_tools(each.second.target.family);
   });
   if (!concerned) co_return Status{};
   running.dead_tools = tool_place(store_);
@@ -89,7 +89,7 @@ loop::Task<Status> Conductor::wait_for_dead_tools(Running& running) {
   DATUM_CO_ASSIGN(const auto name, co_await finding);
   if (!name) co_return Status{};
   for (const auto& [ordinal, action] : open)
-    if (action.target.family == model::TargetFamily::package)
+    if (resource::is_done_by_tools(action.target.family))
       DATUM_CO_TRY(execute(running, core::RecordToolAdopted{ordinal, *name}));
   auto waiting = wait_for_tool(loop_, *machine_, std::move(place), *name);
   const auto ended = co_await waiting;
@@ -98,8 +98,8 @@ loop::Task<Status> Conductor::wait_for_dead_tools(Running& running) {
 }
 
 static core::RecoveredOutcome outcome_of(const model::Target& target, const os::Unit& unit) {
-  const bool good = target.family == model::TargetFamily::package ? unit.result == "success"
-                                                                  : resource::is_running(unit);
+  const bool good = resource::is_done_by_tools(target.family) ? unit.result == "success"
+                                                              : resource::is_running(unit);
   return good ? core::RecoveredOutcome::took_effect : core::RecoveredOutcome::did_not;
 }
 
@@ -111,7 +111,7 @@ loop::Task<Status> Conductor::end_running_tools(Running& running) {
     const model::Target unit{model::TargetFamily::unit, tool.unit};
     auto looking = look_at_unit(loop_, *machine_, unit);
     const auto seen = co_await looking;
-    const bool is_tool = target.family == model::TargetFamily::package;
+    const bool is_tool = resource::is_done_by_tools(target.family);
     if (!seen || seen->has_job || (is_tool && os::is_running_tool(*seen))) continue;
     if (is_tool) ended.insert(tool.unit);
     DATUM_CO_TRY(execute(running, core::RecordToolEnded{target, outcome_of(target, *seen)}));
@@ -178,7 +178,7 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   core::RecordRecovery record;
   record.actions = co_await looking;
   for (auto& action : record.actions)
-    if (pass.open.at(action.ordinal).target.family == model::TargetFamily::package &&
+    if (resource::is_done_by_tools(pass.open.at(action.ordinal).target.family) &&
         !running.dead_tool_running.empty()) {
       action.outcome = core::RecoveredOutcome::untellable;
       action.still_running = running.dead_tool_running;

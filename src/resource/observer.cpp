@@ -7,12 +7,15 @@
 #include <set>
 
 #include "account/account_facts.hpp"
+#include "authorized_key/key_provider.hpp"
 #include "file/file_facts.hpp"
+#include "mount/mount_provider.hpp"
 #include "observation_digest.hpp"
 #include "package/package_observer.hpp"
 #include "path_facts.hpp"
 #include "provider.hpp"
 #include "service/service_observer.hpp"
+#include "setting/setting_provider.hpp"
 #include "sysctl/sysctl_provider.hpp"
 
 namespace datum::resource {
@@ -29,7 +32,8 @@ namespace {
 
 // Why resources of this type are not managed here; nothing if they are.
 std::optional<std::string> find_skip_reason(const Machine& machine, model::ResourceType type) {
-  if (type == model::ResourceType::service) return find_unit_absence(machine);
+  if (type == model::ResourceType::service || type == model::ResourceType::timer)
+    return find_unit_absence(machine);
   if (type == model::ResourceType::package || type == model::ResourceType::repository)
     return find_package_absence(machine);
   if (type == model::ResourceType::user || type == model::ResourceType::group) return {};
@@ -65,7 +69,8 @@ bool has_drift(const core::Observation& seen) {
 void Observer::gather(std::span<const model::Resource* const> resources) {
   std::vector<std::string> names;
   for (const auto* resource : resources)
-    if (resource->reference.type == model::ResourceType::service)
+    if (resource->reference.type == model::ResourceType::service ||
+        resource->reference.type == model::ResourceType::timer)
       names.push_back(resource->target.name.str());
   // Without a Service nobody looks for a service manager, nor for its library.
   if (names.empty() || find_unit_absence(impl_->sight.machine())) return;
@@ -154,6 +159,23 @@ Status look_at_leaving(Sight& sight, const core::Owned& owned, core::LeavingObse
 
 }  // namespace
 
+// Of a file that has other targets too only the part counts.
+static Status look_at_leaving_part(Sight& sight, const core::Owned& owned,
+                                   core::LeavingObservation& seen) {
+  switch (seen.target.family) {
+    case model::TargetFamily::authorized_key:
+      return look_at_leaving_key(sight, seen);
+    case model::TargetFamily::setting:
+      return look_at_leaving_setting(sight, owned, seen);
+    case model::TargetFamily::mount:
+      return look_at_leaving_mount(sight, seen);
+    default:
+      return fail(ErrorCode::unsupported, "no provider for a " +
+                                              std::string(model::to_string(seen.target.family)) +
+                                              " in this version");
+  }
+}
+
 core::LeavingObservation Observer::observe_leaving(const model::Target& target,
                                                    const core::Owned& owned) {
   core::LeavingObservation seen;
@@ -170,17 +192,21 @@ core::LeavingObservation Observer::observe_leaving(const model::Target& target,
     observe_leaving_account(impl_->sight, seen);
     return seen;
   }
+  std::optional<std::string> why;
   if (target.family == model::TargetFamily::repository)
-    if (auto why = find_package_absence(impl_->sight.machine())) {
-      seen.reason = std::move(*why);
-      return seen;
-    }
-  if (place_of(target).empty()) {
+    why = find_package_absence(impl_->sight.machine());
+  if (target.family == model::TargetFamily::timer) why = find_unit_absence(impl_->sight.machine());
+  if (why) {
+    seen.reason = std::move(*why);
+    return seen;
+  }
+  if (!shares_file(target) && place_of(target).empty()) {
     seen.reason =
         "no provider for a " + std::string(model::to_string(target.family)) + " in this version";
     return seen;
   }
-  const auto looked = look_at_leaving(impl_->sight, owned, seen);
+  const auto looked = shares_file(target) ? look_at_leaving_part(impl_->sight, owned, seen)
+                                          : look_at_leaving(impl_->sight, owned, seen);
   if (!looked) {
     seen.found = core::Found::unseen;
     seen.content = {};

@@ -1,22 +1,53 @@
 // Presence, type and metadata of things that have a path.
 #include "path_facts.hpp"
 
+#include "authorized_key/key_place.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/model/reserved.hpp"
+#include "datum/model/spelled_target.hpp"
 #include "show.hpp"
 
 namespace datum::resource {
+
+using model::TargetFamily;
+
+namespace {
+
+constexpr const char* kFstab = "/etc/fstab";
+constexpr std::string_view kTimezoneName = "/etc/timezone";
+
+}  // namespace
 
 SharedText place_of(const model::Target& target) {
   if (target.family == model::TargetFamily::path) return target.name;
   if (target.family == model::TargetFamily::sysctl) return model::sysctl_drop_in(target.name);
   if (target.family == model::TargetFamily::repository)
     return model::repository_files(target.name).apt_source;
+  if (target.family == TargetFamily::hostname || target.family == TargetFamily::timezone)
+    return target.name;
+  if (target.family == TargetFamily::mount) return kFstab;
+  if (target.family == TargetFamily::timer) return model::timer_file(target.name);
+  if (target.family == TargetFamily::setting) {
+    const auto setting = model::find_setting_target(target.name);
+    return setting ? SharedText(setting->path) : SharedText();
+  }
   return {};
 }
 
+Result<SharedText> find_place(Sight& sight, const model::Target& target) {
+  if (target.family != TargetFamily::authorized_key) return place_of(target);
+  DATUM_ASSIGN(auto path, find_keys_file(sight, target));
+  return SharedText(path);
+}
+
+bool shares_file(const model::Target& target) {
+  return target.family == TargetFamily::authorized_key || target.family == TargetFamily::setting ||
+         target.family == TargetFamily::mount;
+}
+
 std::vector<std::string> places_beside(const model::Target& target) {
-  if (target.family != model::TargetFamily::repository) return {};
+  if (target.family == TargetFamily::timezone) return {std::string(kTimezoneName)};
+  if (target.family != TargetFamily::repository) return {};
   auto files = model::repository_files(target.name);
   return {std::move(files.apt_key_asc), std::move(files.apt_key_gpg), std::move(files.apt_pin)};
 }

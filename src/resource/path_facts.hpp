@@ -9,6 +9,11 @@ namespace datum::resource {
 // The path under which the thing lies that a wave of file actions makes, changes or removes: of a
 // Sysctl its drop-in, of a Repository its list. Empty for what is no such thing.
 [[nodiscard]] SharedText place_of(const model::Target& target);
+// The same where it takes a look at the machine: of an AuthorizedKey the user's file. `not_found`
+// where there is no such user.
+[[nodiscard]] Result<SharedText> find_place(Sight& sight, const model::Target& target);
+// Whether several targets lie in the file of this one.
+[[nodiscard]] bool shares_file(const model::Target& target);
 // Paths of further files that belong to it.
 [[nodiscard]] std::vector<std::string> places_beside(const model::Target& target);
 // The target's folder and name. Nothing if the question is settled without looking further: `seen`

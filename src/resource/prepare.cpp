@@ -35,11 +35,14 @@ bool removes(core::ActionKind kind) {
 
 bool changes_content(const core::Action& action) {
   // Each of its fields is a line of its list.
-  if (action.target.family == model::TargetFamily::repository) return true;
+  if (action.target.family == model::TargetFamily::repository || shares_file(action.target))
+    return true;
   if (action.kind == core::ActionKind::update) {
     for (const auto& change : action.changes)
       if (change.field == "content" || change.field == "target" || change.field == "type" ||
-          change.field == "persisted")
+          change.field == "persisted" || change.field == "zone" || change.field == "unit" ||
+          change.field == "onCalendar" || change.field == "persistent" ||
+          change.field == "randomizedDelay")
         return true;
     return false;
   }
@@ -70,7 +73,9 @@ static std::map<std::uint64_t, Need> needs_of(Sight& sight, const core::Plan& pl
     const auto& action = plan.actions[ordinal];
     if (removes(action.kind)) continue;
     // A way that cannot be walked fails its own action later.
-    auto where = sight.walker().locate(place_of(action.target));
+    const auto place = find_place(sight, action.target);
+    if (!place) continue;
+    auto where = sight.walker().locate(*place);
     if (!where) continue;
     auto& need = needs[where->folder->device];
     need.where = std::move(*where);
@@ -103,8 +108,14 @@ class Keeper {
 
   // Errors of the store; what concerns only this file is in `failure`.
   Status keep(const core::Action& action, Prepared& prepared, std::optional<Error>& failure) {
-    auto where = sight_.walker().locate(place_of(action.target));
+    // What a value was stands in the plan; its file may hold a secret that another Setting put
+    // there.
+    if (action.target.family == model::TargetFamily::setting) return {};
+    const auto place = find_place(sight_, action.target);
+    if (!place) return {};
+    auto where = sight_.walker().locate(*place);
     if (!where) return {};
+    if (shares_file(action.target)) return keep_file(action, *where, prepared, failure);
     switch (action.found) {
       case core::Found::symlink:
         return keep_link(action, *where, prepared);
@@ -129,7 +140,8 @@ class Keeper {
       if (content) failure = std::move(opened).error().context("old content could not be kept");
       return {};
     }
-    if (!is_same_object(opened->stat, action.found, action.identity)) return {};
+    if (!shares_file(action.target) && !is_same_object(opened->stat, action.found, action.identity))
+      return {};
     Digest plain;
     if (content) {
       prepared.old_size = opened->stat.size;

@@ -16,6 +16,9 @@ class Provider {
   // caller has set reference and target, and computes condition and digest from the rest.
   virtual void observe(Sight& sight, const model::Resource& resource,
                        core::Observation& seen) const = 0;
+  // Whether the file holds other targets too: which object it is says nothing of this one. Before
+  // anything is staged the target itself is looked at again, and `work.before` is the file then.
+  [[nodiscard]] virtual bool shares_file() const { return false; }
   // Where the thing of the action lies. A provider that keeps folders of its own makes them.
   [[nodiscard]] virtual Result<os::Location> locate(Sight& sight, std::string_view place,
                                                     const Work& work) const;

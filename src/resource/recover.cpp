@@ -58,9 +58,10 @@ RecoveredOutcome judge(core::ActionKind kind, const Seen& seen, bool temp_there)
   return seen.as_before ? RecoveredOutcome::did_not : RecoveredOutcome::untellable;
 }
 
-// Its tool has ended, and the package manager writes down each step: what differs was not done.
-RecoveredOutcome judge_package(core::ActionKind kind, const Seen& seen) {
-  const auto outcome = judge(kind, seen, false);
+// Its tool has ended, and the package manager, or the kernel of a mount, says how far it came: what
+// differs was not done.
+RecoveredOutcome judge_tool(core::ActionKind kind, const Seen& seen, bool temp_there) {
+  const auto outcome = judge(kind, seen, temp_there);
   const bool told = seen.declared && !seen.as_declared && seen.found != core::Found::unseen;
   return outcome == RecoveredOutcome::untellable && told ? RecoveredOutcome::did_not : outcome;
 }
@@ -117,10 +118,11 @@ class Recovery {
     auto& result = results_[index];
     result.ordinal = action.ordinal;
     if (action.target.family == model::TargetFamily::package) {
-      result.outcome = judge_package(action.kind, look_at(index, result));
+      result.outcome = judge_tool(action.kind, look_at(index, result), false);
       return;
     }
-    const auto place = place_of(action.target);
+    const auto found = find_place(sight_, action.target);
+    const auto place = found ? *found : SharedText();
     if (place.empty()) {
       result.outcome = judge(action.kind, look_at(index, result), false);
       // A tool that outlived its host may not be done yet.
@@ -139,7 +141,11 @@ class Recovery {
     }
     const auto seen = look_at(index, result);
     const auto beside = where ? find_beside(*where, temp) : std::optional<bool>(false);
-    if (beside) result.outcome = judge(action.kind, seen, *beside);
+    if (beside)
+      result.outcome = is_done_by_tools(action.target.family) ||
+                               action.target.family == model::TargetFamily::timer
+                           ? judge_tool(action.kind, seen, *beside)
+                           : judge(action.kind, seen, *beside);
     if (where) remember(index, *where);
   }
 
@@ -281,7 +287,9 @@ bool remove_leftover(const Machine& machine, const Id128& store, const core::Lef
   for (const auto& path : places_beside(leftover.target))
     if (!remove_leftover_at(sight, path, temp_name(store, leftover.pass, leftover.ordinal)))
       return false;
-  const auto where = sight.walker().locate(place_of(leftover.target));
+  const auto place = find_place(sight, leftover.target);
+  if (!place) return is_gone(place.error());
+  const auto where = sight.walker().locate(*place);
   if (!where) return is_gone(where.error());
   const auto temp = temp_name(store, leftover.pass, leftover.ordinal);
   return clean_up(sight, *where, temp) && !anything_left(sight, *where, temp);

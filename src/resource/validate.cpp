@@ -216,7 +216,11 @@ Status validate_with(Bench& bench, Work& work, const Program& program, bool sens
 }  // namespace
 
 Status validate_staged(Bench& bench, Work& work, bool sensitive) {
-  const auto name = work.resource->text(model::Field::validate, "none");
+  return validate_staged_as(bench, work, work.resource->text(model::Field::validate, "none"),
+                            sensitive);
+}
+
+Status validate_staged_as(Bench& bench, Work& work, std::string_view name, bool sensitive) {
   if (name == "none") return {};
   if (name == "json" || name == "yaml") return validate_parsed(bench, work, name, sensitive);
   for (const auto& program : kPrograms) {

@@ -10,5 +10,8 @@ namespace datum::resource {
 // it. Otherwise an error, and `work.output` has what the program wrote (not of a sensitive file).
 // Nothing of the target was changed either way.
 [[nodiscard]] Status validate_staged(Bench& bench, Work& work, bool sensitive);
+// By the validator of that name, whatever is declared.
+[[nodiscard]] Status validate_staged_as(Bench& bench, Work& work, std::string_view name,
+                                        bool sensitive);
 
 }  // namespace datum::resource

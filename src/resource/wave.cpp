@@ -5,10 +5,12 @@
 #include <set>
 
 #include "account/account_wave.hpp"
+#include "mount/mount_wave.hpp"
 #include "package/package_wave.hpp"
 #include "path_facts.hpp"
 #include "prepare.hpp"
 #include "service/service_wave.hpp"
+#include "timer/timer_wave.hpp"
 #include "wave_run.hpp"
 
 namespace datum::resource {
@@ -82,6 +84,12 @@ std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
   if (family == model::TargetFamily::user || family == model::TargetFamily::group)
     return std::make_shared<AccountWave>(std::move(machine), std::move(declared), std::move(plan),
                                          std::move(ordinals), std::move(options));
+  if (family == model::TargetFamily::mount)
+    return std::make_shared<MountWave>(std::move(machine), std::move(declared), std::move(plan),
+                                       std::move(ordinals), std::move(options));
+  if (family == model::TargetFamily::timer)
+    return std::make_shared<TimerWave>(std::move(machine), std::move(declared), std::move(plan),
+                                       std::move(ordinals), std::move(options));
   return std::make_shared<FileWave>(std::move(machine), std::move(declared), std::move(plan),
                                     std::move(ordinals), std::move(options));
 }

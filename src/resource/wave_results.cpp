@@ -75,6 +75,10 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
   result.left = left_of(result.after);
   result.traces = result.after.traces;
   if (is_half_outside(work, result.after)) return;
+  // Its file is only half of it: the wave that mounts, or starts, looks once more.
+  if (action.target.family == model::TargetFamily::mount ||
+      action.target.family == model::TargetFamily::timer)
+    return;
   const auto unchanged = find_unchanged(action, result.after);
   if (!unchanged.empty())
     work.error = Error(ErrorCode::conflict, "it did not take effect: " + unchanged);

@@ -83,23 +83,48 @@ void WaveRun::begin(std::uint32_t ordinal) {
 }
 
 Status WaveRun::locate(Work& work) {
-  const auto place = place_of(work.action->target);
+  const auto& provider = provider_of(work);
+  DATUM_ASSIGN(const auto place, find_place(sight_, work.action->target));
   if (place.empty()) return fail(ErrorCode::unsupported, "no provider for it in this version");
   if (work.resource == nullptr && !work.removes())
     return fail(ErrorCode::invalid_argument, "it is not in the manifest of this pass");
-  auto where = provider_of(work).locate(sight_, place, work);
+  auto where = provider.locate(sight_, place, work);
   if (!where) return fail(std::move(where).error().context("not touched"));
   DATUM_TRY(check_strict(sight_, *where->folder));
   work.where = std::move(*where);
-  if (!work.creates()) {
+  if (!work.creates() || provider.shares_file()) {
     DATUM_ASSIGN(work.before, sight_.find(work.where));
   }
   if (sight_.is_own(work.where, work.before))
     return fail(ErrorCode::refused, "it belongs to Datum itself; not touched");
   if (work.before && work.before->immutable)
     return fail(ErrorCode::permission_denied, "it is immutable (chattr +i or +a); not touched");
+  if (provider.shares_file()) return compare_part(work);
   auto change = find_change(work, work.before);
   if (change) work.skipped = std::move(*change);
+  return {};
+}
+
+// Of a part of a file: whether it still is what the plan saw.
+Status WaveRun::compare_part(Work& work) {
+  // Its wave asked before it unmounted, and that is a difference too.
+  if (work.resource != nullptr && work.action->target.family == model::TargetFamily::mount)
+    return {};
+  Observer observer(machine_, declared_);
+  bool same = false;
+  if (work.resource != nullptr) {
+    const auto seen = observer.observe(*work.resource);
+    if (seen.found == core::Found::unseen) return fail(ErrorCode::conflict, seen.reason);
+    same = seen.found == work.action->found && seen.drifts == work.action->changes;
+  } else {
+    const auto* left = declared_->find_owned(work.action->target);
+    core::Owned owned;
+    if (left != nullptr) owned.left = *left;
+    const auto seen = observer.observe_leaving(work.action->target, owned);
+    if (seen.found == core::Found::unseen) return fail(ErrorCode::conflict, seen.reason);
+    same = seen.found == work.action->found && left != nullptr && left->content == seen.content;
+  }
+  if (!same) work.skipped = "it was changed since it was observed";
   return {};
 }
 
@@ -128,9 +153,10 @@ void WaveRun::stage(Work& work) {
   bench_.crash_point("staged", work);
 }
 
+// What is taken out of a file that stays is a change of that file.
 void WaveRun::stage_all() {
   for (auto& work : works_)
-    if (work.going() && !work.removes()) stage(work);
+    if (work.going() && (!work.removes() || provider_of(work).shares_file())) stage(work);
 }
 
 void WaveRun::commit_all() {
@@ -141,13 +167,19 @@ void WaveRun::commit_all() {
 // Whether the target is not what was observed any more; the action is skipped then.
 Result<bool> WaveRun::has_changed(Work& work) {
   DATUM_ASSIGN(const auto now, sight_.find(work.where));
+  if (provider_of(work).shares_file()) {
+    const bool same = now && work.before ? identity_of(*now) == identity_of(*work.before)
+                                         : now.has_value() == work.before.has_value();
+    if (!same) work.skipped = "its file was changed since it was looked at";
+    return !same;
+  }
   auto change = find_change(work, now);
   if (change) work.skipped = std::move(*change);
   return !work.skipped.empty();
 }
 
 Status WaveRun::commit_checked(Work& work) {
-  if (work.creates()) {
+  if (work.creates() && !provider_of(work).shares_file()) {
     auto created = provider_of(work).commit(bench_, work);
     if (created || created.error().code() != ErrorCode::already_exists) return created;
     DATUM_ASSIGN(const bool changed, has_changed(work));

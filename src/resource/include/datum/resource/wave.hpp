@@ -105,6 +105,10 @@ class Wave {
   // One result for each action. Never fails as a whole.
   [[nodiscard]] virtual std::vector<core::ActionResult> finish() = 0;
 };
+// Whether waves of this family have steps that tools do.
+[[nodiscard]] constexpr bool is_done_by_tools(model::TargetFamily family) {
+  return family == model::TargetFamily::package || family == model::TargetFamily::mount;
+}
 // The wave for these actions, which core put together: all of one kind.
 [[nodiscard]] std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
                                               std::shared_ptr<const Declared> declared,

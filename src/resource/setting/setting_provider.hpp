@@ -1,0 +1,23 @@
+// The resource type Setting: one value in a file of lines that is somebody else's. The file stays
+// what it is but for the bytes of that value; it is never created.
+#pragma once
+
+#include "../provider.hpp"
+
+namespace datum::resource {
+
+class SettingProvider final : public Provider {
+ public:
+  [[nodiscard]] bool shares_file() const override { return true; }
+  void observe(Sight& sight, const model::Resource& resource,
+               core::Observation& seen) const override;
+  [[nodiscard]] Status stage(Bench& bench, Work& work) const override;
+  [[nodiscard]] Status commit(Bench& bench, Work& work) const override;
+  [[nodiscard]] Status remove(Bench& bench, Work& work) const override;
+};
+
+// A value that left the declaration.
+[[nodiscard]] Status look_at_leaving_setting(Sight& sight, const core::Owned& owned,
+                                             core::LeavingObservation& seen);
+
+}  // namespace datum::resource

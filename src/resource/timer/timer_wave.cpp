@@ -1,0 +1,175 @@
+#include "timer_wave.hpp"
+
+#include <algorithm>
+
+#include "../service/unit_facts.hpp"
+#include "../wave_run.hpp"
+
+namespace datum::resource {
+
+namespace {
+
+// Where the manager puts the links of enabled units.
+constexpr const char* kLinks = "/etc/systemd/system";
+
+const model::Resource* find_resource(const Declared& declared, const core::Action& action) {
+  if (action.kind == core::ActionKind::leave) return nullptr;
+  return declared.manifest->find(action.reference);
+}
+
+}  // namespace
+
+TimerWave::TimerWave(std::shared_ptr<const Machine> machine,
+                     std::shared_ptr<const Declared> declared,
+                     std::shared_ptr<const core::Plan> plan,
+                     const std::vector<std::uint32_t>& ordinals, WaveOptions options)
+    : machine_(machine),
+      declared_(declared),
+      options_(options),
+      action_(plan->actions[ordinals.front()]),
+      resource_(find_resource(*declared, action_)),
+      file_(std::move(machine), std::move(declared), plan, ordinals, std::move(options)),
+      plan_(std::move(plan)) {}
+
+void TimerWave::crash_point(const char* name) const {
+  if (options_.crash_point) options_.crash_point(name, action_.ordinal);
+}
+
+bool TimerWave::removes() const {
+  return action_.kind == core::ActionKind::remove || action_.kind == core::ActionKind::leave;
+}
+
+bool TimerWave::has_change(std::string_view field) const {
+  return std::any_of(action_.changes.begin(), action_.changes.end(),
+                     [field](const auto& change) { return change.field == field; });
+}
+
+Result<std::vector<Prepared>> TimerWave::prepare(blobs::BlobStore& store) {
+  return file_.prepare(store);
+}
+
+Result<os::Unit> TimerWave::look() {
+  const std::vector<std::string> names{action_.target.name.str()};
+  DATUM_ASSIGN(auto seen, machine_->units->query(names, os::kUnitCallNs));
+  return std::move(seen.front());
+}
+
+Status TimerWave::change_links(os::UnitFileChange change) {
+  crash_point("unit-files");
+  acted_ = true;
+  auto changed = machine_->units->change_file(action_.target.name.str(), change, os::kUnitCallNs);
+  if (!changed) return fail(std::move(changed).error().context(to_string(change)));
+  DATUM_ASSIGN(const auto folder, machine_->files->open_root(kLinks));
+  auto synced = machine_->files->sync_file_system(folder);
+  if (!synced) return fail(std::move(synced).error().context("not durable"));
+  return {};
+}
+
+Status TimerWave::run_job(os::UnitJob job) {
+  crash_point("job");
+  acted_ = true;
+  const auto name = action_.target.name.str();
+  auto ended = machine_->units->run_job(name, job, kUnitJobNs);
+  crash_point("job-ended");
+  const std::string what(to_string(job));
+  if (!ended) {
+    if (ended.error().code() == ErrorCode::timed_out) still_running_ = name;
+    return fail(std::move(ended).error().context(what));
+  }
+  if (*ended == "done") return {};
+  return fail(ErrorCode::io_error, "its " + what + " job ended as " + *ended);
+}
+
+// Whether its file is as it is to be now; false where the action was skipped.
+Result<bool> TimerWave::edit() {
+  static_cast<void>(file_.act());
+  edited_ = std::move(file_.finish().front());
+  if (edited_->error) return fail(*edited_->error);
+  if (edited_->skipped) return false;
+  crash_point("reload-manager");
+  auto read = machine_->units->reload_manager(os::kUnitCallNs);
+  if (!read)
+    return fail(std::move(read).error().context(
+        "its file is changed, and the service manager did not read it"));
+  return true;
+}
+
+// While it still has a file, since the manager forgets what has none.
+Status TimerWave::take_down() {
+  DATUM_ASSIGN(const auto unit, look());
+  if (is_running(unit)) DATUM_TRY(run_job(os::UnitJob::stop));
+  if (startup_of(unit.file_state) == Startup::on)
+    DATUM_TRY(change_links(os::UnitFileChange::disable));
+  DATUM_ASSIGN(const bool done, edit());
+  static_cast<void>(done);
+  return {};
+}
+
+Status TimerWave::bring_up() {
+  DATUM_ASSIGN(const bool done, edit());
+  if (!done) return {};
+  DATUM_ASSIGN(auto unit, look());
+  if (unit.load_state != "loaded")
+    return fail(ErrorCode::invalid_argument,
+                "the service manager does not take it: its load state is " + unit.load_state);
+  if (startup_of(unit.file_state) != Startup::on) {
+    DATUM_TRY(change_links(os::UnitFileChange::enable));
+    DATUM_TRY(machine_->units->reload_manager(os::kUnitCallNs));
+  }
+  // A changed file counts from its next start on; the unit that it starts is not concerned.
+  const bool only_links =
+      !action_.changes.empty() && has_change("enabled") && action_.changes.size() == 1;
+  if (!is_running(unit)) return run_job(os::UnitJob::start);
+  return only_links ? Status{} : run_job(os::UnitJob::restart);
+}
+
+Status TimerWave::change() {
+  if (machine_->units == nullptr)
+    return fail(ErrorCode::unavailable, "no service manager is asked here");
+  return removes() ? take_down() : bring_up();
+}
+
+std::int64_t TimerWave::act() {
+  if (auto changed = change(); !changed) error_ = std::move(changed).error();
+  return 0;
+}
+
+void TimerWave::judge(core::ActionResult& result) {
+  if (resource_ == nullptr) return;
+  Observer observer(machine_, declared_);
+  result.after = observer.observe(*resource_);
+  result.left = {result.after.found, result.after.identity.device, result.after.identity.inode,
+                 result.after.content};
+  result.traces = result.after.traces;
+  if (result.after.found == core::Found::unseen ||
+      result.after.condition == core::Condition::skipped) {
+    error_ = Error(ErrorCode::io_error,
+                   "done, and it cannot be seen that it is: " + result.after.reason.str());
+    return;
+  }
+  if (!result.after.drifts.empty()) {
+    const auto& drift = result.after.drifts.front();
+    error_ = Error(ErrorCode::conflict,
+                   "it did not take effect: " + drift.field + " is " + drift.observed);
+  }
+}
+
+std::vector<core::ActionResult> TimerWave::finish() {
+  core::ActionResult result;
+  const bool edited = edited_.has_value();
+  if (edited) result = std::move(*edited_);
+  result.ordinal = action_.ordinal;
+  if (!error_ && !result.skipped) judge(result);
+  result.atomic = false;
+  result.still_running = still_running_;
+  if (error_) {
+    result.failure = digest_failure(*error_);
+    result.message = error_->message();
+    result.skipped = false;
+    result.changed = acted_ || edited;
+    result.error = std::move(error_);
+  }
+  return {std::move(result)};
+}
+
+}  // namespace datum::resource
