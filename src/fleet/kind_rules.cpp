@@ -140,6 +140,9 @@ class Rules {
   }
 
   void check_setting_names(model::SettingFormat format) {
+    if (text(Field::path).find_first_of(" \t") != Text::npos)
+      fault_(Field::path, quoted(Field::path) + " of " + name() + " holds white space",
+             "a Setting is for a file whose path has none: declare a File");
     const bool ini = format == model::SettingFormat::ini;
     const auto section = text(Field::section);
     if (resource_.find(Field::section) != nullptr && !ini)
@@ -187,7 +190,7 @@ class Rules {
   }
 
   void check_timer() {
-    const auto& timer = resource_.target.name;
+    const auto timer = model::derive_target(resource_).name;
     if (resource_.find(Field::unit) != nullptr &&
         model::normalise_unit(text(Field::unit)) == timer.view())
       fault_(Field::unit, name() + " starts itself", "name the unit that it is to start");

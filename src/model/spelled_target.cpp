@@ -209,7 +209,9 @@ Status check_spelled_target(const Target& target) {
     }
     case TargetFamily::setting: {
       const auto setting = find_setting_target(name);
-      DATUM_TRY(expect(setting && !has_white_space(setting->path),
+      const bool one_word =
+          setting && (setting->format != SettingFormat::words || !has_white_space(setting->key));
+      DATUM_TRY(expect(one_word && !has_white_space(setting->path),
                        "a Setting names a file whose path has no white space, and a key"));
       return check_path(setting->path);
     }
