@@ -34,8 +34,7 @@ template <class Visit>
 [[nodiscard]] Status visit_contents(const model::Manifest& manifest, const Visit& visit) {
   for (const auto& resource : manifest.resources)
     for (const auto& field : resource->fields)
-      if (const auto* content = model::find_content(field.value))
-        DATUM_TRY(visit(*content));
+      if (const auto* content = model::find_content(field.value)) DATUM_TRY(visit(*content));
   return {};
 }
 

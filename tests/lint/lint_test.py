@@ -176,7 +176,7 @@ class Rules(unittest.TestCase):
     def test_commands(self):
         """lint: a man page or completion that is not what the table makes, and a flag without a row, are found"""
         top = pathlib.Path(__file__).resolve().parents[2]
-        made = ["docs/man/*.1", "packaging/completions/*", "docs/reference/commands.md", "docs/reference/generate.py"]
+        made = ["docs/man/*.[18]", "packaging/completions/*", "docs/reference/commands.md", "docs/reference/generate.py"]
         files = {path.relative_to(top).as_posix(): path.read_text() for glob in made for path in top.glob(glob)}
         table = files["docs/reference/commands.md"]
         self.assert_clean("commands", files)
