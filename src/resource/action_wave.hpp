@@ -1,4 +1,4 @@
-// What every wave has in common whose actions have no content to keep: accounts, packages, units.
+// What waves of accounts, packages, units, mounts and timers have in common.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,12 @@
 
 namespace datum::resource {
 
+// What the action is about; null if it left the declaration.
+inline const model::Resource* find_resource(const Declared& declared, const core::Action& action) {
+  if (action.kind == core::ActionKind::leave) return nullptr;
+  return declared.manifest->find(action.reference);
+}
+
 // One `Work` for each action, with the action and its declared resource: null if it left the
 // declaration.
 template <class Work>
@@ -18,8 +24,7 @@ std::vector<Work> make_works(const Declared& declared, const core::Plan& plan,
   for (const auto ordinal : ordinals) {
     Work work;
     work.action = &plan.actions[ordinal];
-    if (work.action->kind != core::ActionKind::leave)
-      work.resource = declared.manifest->find(work.action->reference);
+    work.resource = find_resource(declared, *work.action);
     works.push_back(std::move(work));
   }
   return works;

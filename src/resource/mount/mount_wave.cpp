@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../action_wave.hpp"
 #include "../show.hpp"
 #include "../sight.hpp"
 #include "../sysctl/kernel.hpp"
@@ -16,11 +17,6 @@ using model::Field;
 
 // A disk answers in seconds; a server that does not is waited for as long as mount.nfs does itself.
 constexpr std::int64_t kMountNs = 150 * kNsPerSecond;
-
-const model::Resource* find_resource(const Declared& declared, const core::Action& action) {
-  if (action.kind == core::ActionKind::leave) return nullptr;
-  return declared.manifest->find(action.reference);
-}
 
 }  // namespace
 

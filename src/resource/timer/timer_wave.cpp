@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../action_wave.hpp"
 #include "../service/unit_facts.hpp"
 #include "../wave_run.hpp"
 
@@ -11,11 +12,6 @@ namespace {
 
 // Where the manager puts the links of enabled units.
 constexpr const char* kLinks = "/etc/systemd/system";
-
-const model::Resource* find_resource(const Declared& declared, const core::Action& action) {
-  if (action.kind == core::ActionKind::leave) return nullptr;
-  return declared.manifest->find(action.reference);
-}
 
 }  // namespace
 
