@@ -7,7 +7,6 @@
 
 using namespace datum;
 using namespace datum::test;
-using core::RecoveredOutcome;
 using model::Field;
 
 namespace {
@@ -316,34 +315,14 @@ TEST_CASE("key: a home that is missing fails by its name, and is never made") {
   CHECK_FALSE(world.files.find_stat(kHome));
 }
 
-namespace {
-struct Ended {};
-}  // namespace
-
 TEST_CASE("key: after a death at any step the outcome is told, and the next pass ends it") {
   const auto point = GENERATE(as<std::string>{}, "stage", "staged", "sync", "rename", "renamed",
                               "sync-folder", "folder-synced", "observe");
   CAPTURE(point);
   World world;
   const model::Resource wanted = Wanted();
-  world.pass.options.crash_point = [&](const char* at, std::uint32_t) {
-    if (at == point) throw Ended();
-  };
-  CHECK_THROWS_AS(world.pass.run({wanted}), Ended);
-  resource::DeadWave dead;
-  dead.store = world.pass.options.store;
-  dead.pass = world.pass.options.pass;
-  dead.actions = {{0, core::ActionKind::create, wanted.target, core::Found::absent}};
-  dead.observed = {Digest{}};
-  const auto told = resource::recover_actions(world.scene.machine(), *declare({wanted}), dead);
-  REQUIRE(told.size() == 1);
-  const bool done = world.seen(wanted).empty();
-  CHECK(told[0].outcome == (done ? RecoveredOutcome::took_effect : RecoveredOutcome::did_not));
-  if (told[0].temporary_left)
-    CHECK(resource::remove_leftover(world.scene.machine(), dead.store,
-                                    {dead.pass, 0, wanted.target}));
-  world.pass.options.crash_point = {};
-  world.pass.run({wanted});
+  die_and_pass_again(world.scene, world.pass, wanted, point,
+                     [&] { return world.seen(wanted).empty(); });
   CHECK(world.text() == kLine);
   CHECK(world.files.find_stat(kFolder)->uid == kAnna);
   for (const auto& path : world.files.paths()) CHECK(path.find("/.datum-") == std::string::npos);

@@ -2,6 +2,10 @@
 // between the steps (recording) is left out; what ownership needs of it is kept here.
 #pragma once
 
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+
 #include "datum/core/plan.hpp"
 #include "datum/resource/wave.hpp"
 #include "scene.hpp"
@@ -174,5 +178,29 @@ class Pass {
 
   Scene& scene_;
 };
+
+// A life that ends at `point` of the wave that makes `wanted`; recovery has to say whether it was
+// made (`is_done` looks) and to remove what lies beside it; then a pass that nothing ends.
+inline void die_and_pass_again(Scene& scene, Pass& pass, const model::Resource& wanted,
+                               const std::string& point, const std::function<bool()>& is_done) {
+  struct Ended {};
+  pass.options.crash_point = [&](const char* at, std::uint32_t) {
+    if (at == point) throw Ended();
+  };
+  CHECK_THROWS_AS(pass.run({wanted}), Ended);
+  resource::DeadWave dead;
+  dead.store = pass.options.store;
+  dead.pass = pass.options.pass;
+  dead.actions = {{0, core::ActionKind::create, wanted.target, core::Found::absent}};
+  dead.observed = {Digest{}};
+  const auto told = resource::recover_actions(scene.machine(), *declare({wanted}), dead);
+  REQUIRE(told.size() == 1);
+  using core::RecoveredOutcome;
+  CHECK(told[0].outcome == (is_done() ? RecoveredOutcome::took_effect : RecoveredOutcome::did_not));
+  if (told[0].temporary_left)
+    CHECK(resource::remove_leftover(scene.machine(), dead.store, {dead.pass, 0, wanted.target}));
+  pass.options.crash_point = {};
+  pass.run({wanted});
+}
 
 }  // namespace datum::test
