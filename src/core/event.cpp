@@ -87,7 +87,7 @@ constexpr std::array kKinds{
     Kind{EventKind::reboot_required, "rebootRequired"},
     Kind{EventKind::reboot_seen, "rebootSeen"},
 };
-static_assert(kKinds.size() == std::variant_size_v<Event>);
+static_assert(kKinds.size() == std::variant_size_v<AnyEvent>);
 
 template <class T>
 PassId pass_in(const T& event) {

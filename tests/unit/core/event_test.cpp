@@ -15,7 +15,7 @@ using namespace datum::core::test;
 
 template <std::size_t... I>
 std::vector<Event> one_of_each(std::index_sequence<I...>) {
-  return {Event(std::in_place_index<I>)...};
+  return {Event(std::variant_alternative_t<I, AnyEvent>())...};
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::vector<Event> one_of_each(std::index_sequence<I...>) {
 TEST_CASE("event: every alternative has a kind and a word of its own, in ascending order") {
   std::set<std::string_view> words;
   int last = 0;
-  for (const auto& event : one_of_each(std::make_index_sequence<std::variant_size_v<Event>>())) {
+  for (const auto& event : one_of_each(std::make_index_sequence<std::variant_size_v<AnyEvent>>())) {
     const auto kind = kind_of(event);
     CHECK(static_cast<int>(kind) > last);
     last = static_cast<int>(kind);
