@@ -1,10 +1,13 @@
 // A whole pass of the program over many small files, against raw loops over the same work in the
 // same run: a converged pass against open, read, SHA-256, compare; a first apply against a loop
-// with the same waves that stages, syncs, renames, syncs the folder and reads back. Everything runs
-// on one processor, in turn, so that whatever else the machine does hits both. Run by hand; prints
-// medians and ratios, which are what may be compared between machines.
+// with the same waves that stages, syncs, renames, syncs the folder and reads back. Both are whole
+// programs: a raw loop is this one started anew, which reads what there is to do from a list, as
+// Datum reads its manifest. Everything runs on one processor, in turn, so that whatever else the
+// machine does hits both. Run by hand; prints medians and ratios, which are what may be compared
+// between machines.
 // The tree lies in $TMPDIR: give a folder that nobody else can write, as a real target is.
 //   pass_bench [DATUM [FILES [ROUNDS]]]
+//   pass_bench raw-converged|raw-apply ROOT LIST
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -79,6 +82,37 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
   if (!out.flush()) die("write " + path);
+}
+
+// What a raw loop is told: a line of name, digest and size for each file, and after it the content
+// where the loop has to write it.
+void write_list(const std::string& path, const std::vector<File>& files, bool with_content) {
+  std::string text;
+  for (const auto& file : files) {
+    const auto size = with_content ? file.content.size() : 0;
+    text += file.name + " " + file.digest.hex() + " " + std::to_string(size) + "\n";
+    if (with_content) text += file.content;
+  }
+  write_text(path, text);
+}
+
+std::vector<File> read_list(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(std::filesystem::file_size(path), '\0');
+  if (!in.read(text.data(), static_cast<std::streamsize>(text.size()))) die("read " + path);
+  std::vector<File> files;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto name_end = text.find(' ', at);
+    const auto digest_end = text.find(' ', name_end + 1);
+    const auto line_end = text.find('\n', digest_end + 1);
+    const auto digest =
+        Digest::find_hex(std::string_view(text).substr(name_end + 1, digest_end - name_end - 1));
+    if (line_end == std::string::npos || !digest) die("what is in " + path);
+    const auto size = std::strtoul(&text[digest_end + 1], nullptr, 10);
+    files.push_back({text.substr(at, name_end - at), text.substr(line_end + 1, size), *digest});
+    at = line_end + 1 + size;
+  }
+  return files;
 }
 
 // One file of documents, with all content in it.
@@ -239,7 +273,7 @@ void pin_to_one_processor() {
 }
 
 struct Bench {
-  std::string datum, scratch;
+  std::string self, datum, scratch;
   std::vector<File> files;
   int rounds = 7;
 
@@ -261,38 +295,54 @@ struct Bench {
     return list;
   }
 
+  // A raw loop as a program, over the tree as it is now.
+  [[nodiscard]] Cost raw(const char* name, const char* list) const {
+    return measure(name, [&] { exec_quietly({self, name, root(), scratch + "/" + list}); });
+  }
+
   void first_apply() const {
-    Series ours, raw;
+    Series ours, raw_loop;
     for (int round = 0; round < std::min(rounds, 3); ++round) {
       fresh_root(2 * round);
-      raw.add(measure("raw apply", [&] { raw_apply(root(), files); }));
+      raw_loop.add(raw("raw-apply", "contents"));
       fresh_root(2 * round + 1);
       const auto state = "state-" + std::to_string(round);
       ours.add(measure("first apply", [&] { exec_quietly(pass(false, state)); }));
     }
-    print("first apply", ours, raw);
+    print("first apply", ours, raw_loop);
   }
   void converged(const char* name, bool fleet) const {
-    Series ours, raw;
+    Series ours, raw_loop;
     for (int round = 0; round < rounds; ++round) {
-      raw.add(measure("raw loop", [&] { raw_converged(root(), files); }));
+      raw_loop.add(raw("raw-converged", "list"));
       ours.add(measure(name, [&] { exec_quietly(pass(fleet, "state-0-again")); }));
     }
-    print(name, ours, raw);
+    print(name, ours, raw_loop);
   }
 };
 
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count == 4 && arguments[1] == std::string_view("raw-converged")) {
+    raw_converged(arguments[2], read_list(arguments[3]));
+    return 0;
+  }
+  if (count == 4 && arguments[1] == std::string_view("raw-apply")) {
+    raw_apply(arguments[2], read_list(arguments[3]));
+    return 0;
+  }
   Bench bench;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  bench.datum = count > 1 ? arguments[1] : (self / "../../src/datum/datum").string();
+  bench.self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto folder = std::filesystem::path(bench.self).parent_path();
+  bench.datum = count > 1 ? arguments[1] : (folder / "../../src/datum/datum").string();
   bench.files = make_files(count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 10'000);
   bench.rounds = count > 3 ? std::atoi(arguments[3]) : 7;
   auto pattern = (std::filesystem::temp_directory_path() / "pass-bench-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) die(pattern);
   bench.scratch = pattern;
+  write_list(pattern + "/list", bench.files, false);
+  write_list(pattern + "/contents", bench.files, true);
   write_fleet(pattern + "/fleet", bench.root(), bench.files);
   measure("render", [&] {
     exec_quietly({bench.datum, "render", "--fleet", pattern + "/fleet", "--host", "bench",
