@@ -15,6 +15,7 @@
 #include "children.hpp"
 #include "datum/base/assert.hpp"
 #include "job_children.hpp"
+#include "loop_parts.hpp"
 #include "timers.hpp"
 #include "workers.hpp"
 
@@ -159,6 +160,8 @@ class UvLoop final : public loop::Loop {
   }
   void stop() override { calls_->request_stop(); }
 
+  LoopParts parts() { return {&loop_, calls_}; }
+
  private:
   uv_loop_t loop_{};
   SystemClock clock_;
@@ -171,6 +174,12 @@ class UvLoop final : public loop::Loop {
 };
 
 }  // namespace
+
+LoopParts parts_of(loop::Loop& loop) {
+  auto* ours = dynamic_cast<UvLoop*>(&loop);
+  DATUM_ASSERT(ours != nullptr);
+  return ours->parts();
+}
 
 std::unique_ptr<loop::Loop> make_loop(std::size_t pool_width) {
   return std::make_unique<UvLoop>(pool_width);
