@@ -98,6 +98,9 @@ class Decoder {
   void leaf(std::string_view name, Stored stored, T& value) {
     if constexpr (IsText<T>) {
       value = T(std::string_view(stored.begin(), stored.size()));
+    } else if constexpr (IsBytes<T>) {
+      const auto* begin = reinterpret_cast<const std::byte*>(stored.begin());
+      value.assign(begin, begin + stored.size());
     } else if constexpr (IsFixed<T>) {
       if (stored.size() == T::kSize)
         std::copy(stored.begin(), stored.end(), value.bytes.begin());

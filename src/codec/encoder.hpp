@@ -22,6 +22,9 @@ template <IsFixed T>
 [[nodiscard]] capnp::Data::Reader stored_data(const T& fixed) {
   return {fixed.bytes.data(), fixed.bytes.size()};
 }
+[[nodiscard]] inline capnp::Data::Reader stored_data(const Bytes& bytes) {
+  return {reinterpret_cast<const capnp::byte*>(bytes.data()), bytes.size()};
+}
 template <class Stored, IsEnumeration T>
 [[nodiscard]] Stored stored_enumeration(T value) {
   if constexpr (std::same_as<T, ErrorCode>) {
@@ -42,7 +45,7 @@ class Encoder {
   void field(std::string_view, const T& value, At at) {
     if constexpr (IsText<T>) {
       if (!value.empty()) at(Do<Access::set>{}, at_, stored_text(value));
-    } else if constexpr (IsFixed<T>) {
+    } else if constexpr (IsFixed<T> || IsBytes<T>) {
       if (!value.empty()) at(Do<Access::set>{}, at_, stored_data(value));
     } else if constexpr (IsTime<T>) {
       at(Do<Access::set>{}, at_, value.ns);
@@ -77,6 +80,8 @@ class Encoder {
   static void element(List& list, unsigned index, const T& value) {
     if constexpr (IsText<T>)
       list.set(index, stored_text(value));
+    else if constexpr (IsFixed<T> || IsBytes<T>)
+      list.set(index, stored_data(value));
     else if constexpr (IsTime<T>)
       list.set(index, value.ns);
     else if constexpr (IsNumber<T>)

@@ -235,6 +235,51 @@ bool is_known(core::NodeLifecycle value) {
   return false;
 }
 
+bool is_known(core::LinkCause value) {
+  switch (value) {
+    case core::LinkCause::stopping:
+    case core::LinkCause::busy:
+    case core::LinkCause::protocol:
+    case core::LinkCause::too_slow:
+    case core::LinkCause::version:
+    case core::LinkCause::token_unknown:
+    case core::LinkCause::token_expired:
+    case core::LinkCause::token_used:
+    case core::LinkCause::name_taken:
+    case core::LinkCause::name_refused:
+    case core::LinkCause::profile_refused:
+    case core::LinkCause::key_unproved:
+    case core::LinkCause::revoked:
+    case core::LinkCause::retired:
+    case core::LinkCause::clone:
+    case core::LinkCause::replaced:
+      return true;
+  }
+  return false;
+}
+
+bool is_known(core::DeclarationStep value) {
+  switch (value) {
+    case core::DeclarationStep::stored:
+    case core::DeclarationStep::accepted:
+    case core::DeclarationStep::rejected:
+    case core::DeclarationStep::applied:
+      return true;
+  }
+  return false;
+}
+
+bool is_known(core::OrderKind value) {
+  switch (value) {
+    case core::OrderKind::hold:
+    case core::OrderKind::lift:
+    case core::OrderKind::revoke:
+    case core::OrderKind::retire:
+      return true;
+  }
+  return false;
+}
+
 std::string_view word_of(core::ActorKind value) {
   switch (value) {
     case core::ActorKind::person:

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "datum/core/event.hpp"
+#include "datum/core/link_message.hpp"
 
 namespace datum::codec {
 
@@ -28,6 +29,9 @@ namespace datum::codec {
 [[nodiscard]] bool is_known(core::LossKind value);
 [[nodiscard]] bool is_known(core::HoldOrigin value);
 [[nodiscard]] bool is_known(core::NodeLifecycle value);
+[[nodiscard]] bool is_known(core::LinkCause value);
+[[nodiscard]] bool is_known(core::DeclarationStep value);
+[[nodiscard]] bool is_known(core::OrderKind value);
 
 // For people. Only known values.
 template <class Enumeration>

@@ -31,12 +31,16 @@ concept IsStruct = requires {
   sizeof(Fields<T>);
 };
 
+// Bytes as they are, at most as many as their message has.
+template <class T>
+concept IsBytes = std::same_as<T, Bytes>;
+
 template <class T>
 inline constexpr bool kIsList = false;
 template <class T>
 inline constexpr bool kIsList<std::vector<T>> = true;
 template <class T>
-concept IsList = kIsList<T>;
+concept IsList = kIsList<T> && !IsBytes<T>;
 
 template <class T>
 inline constexpr bool kIsMap = false;

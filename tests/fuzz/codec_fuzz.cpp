@@ -4,6 +4,7 @@
 #include "datum/codec/checkpoint.hpp"
 #include "datum/codec/describe.hpp"
 #include "datum/codec/event.hpp"
+#include "datum/codec/link.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/codec/plan.hpp"
 
@@ -46,6 +47,14 @@ void take_event(std::uint16_t kind, ByteView bytes) {
   DATUM_ASSERT(sink.depth == 0);
   const auto again = codec::decode_event(kind, codec::encode_event(*event));
   DATUM_ASSERT(again && *again == *event);
+}
+
+void take_link(std::uint8_t kind, ByteView bytes) {
+  const auto message = codec::decode_link(kind, bytes);
+  if (!message || !*message) return;
+  DATUM_ASSERT(static_cast<std::uint8_t>(core::kind_of(**message)) == kind);
+  const auto again = codec::decode_link(kind, codec::encode_link(**message));
+  DATUM_ASSERT(again && *again == *message);
 }
 
 void take_plan(ByteView bytes) {
@@ -120,6 +129,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       test::take_manifest_file(aligned);
       break;
     default:
+      if (kind >= test::kLinkInput && kind < test::kLinkInput + 256)
+        return test::take_link(static_cast<std::uint8_t>(kind - test::kLinkInput), aligned), 0;
       test::take_event(kind, aligned);
       test::take_event(kind, rest);
   }

@@ -15,5 +15,7 @@ inline constexpr std::uint16_t kPlanInput = 60'001;
 inline constexpr std::uint16_t kStateInput = 60'002;
 inline constexpr std::uint16_t kManifestInput = 60'003;
 inline constexpr std::uint16_t kManifestFileInput = 60'004;
+// And the kind of a message of a link.
+inline constexpr std::uint16_t kLinkInput = 61'000;
 
 }  // namespace datum::test

@@ -1,7 +1,5 @@
 #include "examples.hpp"
 
-#include <algorithm>
-
 #include "datum/core/status.hpp"
 #include "events.hpp"
 #include "fill.hpp"
@@ -9,6 +7,7 @@
 #include "pass_event_fields.hpp"
 #include "plan_fields.hpp"
 #include "state_fields.hpp"
+#include "table.hpp"
 #include "value_fields.hpp"
 
 namespace datum::test {
@@ -22,16 +21,6 @@ EventExample make_event(core::EventKind kind) {
   Fields<T>::visit(filler, event);
   example.event = std::move(event);
   return example;
-}
-
-template <class T>
-void check_table(const char* name, std::vector<std::string>& incomplete, std::size_t left_out = 0) {
-  T value;
-  Counter counter;
-  Fields<T>::visit(counter, value);
-  if (counter.count + left_out != members_of<T>())
-    incomplete.push_back(std::string(name) + " has " + std::to_string(members_of<T>()) +
-                         " members and " + std::to_string(counter.count) + " are named");
 }
 
 }  // namespace
@@ -108,14 +97,7 @@ std::vector<std::string> incomplete_tables() {
 
 std::vector<std::string> unfilled_members() {
   std::vector<std::string> unfilled;
-  const auto compare = [&unfilled]<class T>(const T& filled) {
-    auto ours = lines_of("", filled);
-    auto defaults = lines_of("", T{});
-    std::sort(ours.begin(), ours.end());
-    std::sort(defaults.begin(), defaults.end());
-    std::set_intersection(ours.begin(), ours.end(), defaults.begin(), defaults.end(),
-                          std::back_inserter(unfilled));
-  };
+  const auto compare = [&unfilled](const auto& filled) { add_unfilled(filled, unfilled); };
   for (const auto& example : event_examples()) std::visit(compare, example.event);
   compare(state_example());
   return unfilled;

@@ -43,6 +43,8 @@ class Filler {
     } else if constexpr (IsFixed<T>) {
       for (std::size_t i = 0; i < value.bytes.size(); ++i)
         value.bytes[i] = static_cast<std::uint8_t>(hash_of(path) >> (i % 8 * 8)) | 1;
+    } else if constexpr (IsBytes<T>) {
+      value = to_bytes("bytes of " + path);
     } else if constexpr (IsTime<T>) {
       value.ns = static_cast<std::int64_t>(hash_of(path) >> 3);
     } else if constexpr (IsNumber<T>) {
@@ -131,6 +133,8 @@ class Dumper {
       lines_.push_back(path + "=" + value);
     } else if constexpr (IsFixed<T>) {
       lines_.push_back(path + "=" + value.hex());
+    } else if constexpr (IsBytes<T>) {
+      lines_.push_back(path + "=" + to_hex(value));
     } else if constexpr (IsTime<T>) {
       lines_.push_back(path + "=" + std::to_string(value.ns));
     } else if constexpr (IsNumber<T>) {
