@@ -6,8 +6,10 @@
 
 #include "codec_fuzz.hpp"
 #include "datum/codec/event.hpp"
+#include "datum/codec/link.hpp"
 #include "golden/codec/goldens.hpp"
 #include "unit/codec/examples.hpp"
+#include "unit/codec/link_examples.hpp"
 
 using namespace datum;
 
@@ -25,14 +27,21 @@ std::uint16_t input_kind(const std::string& name) {
   return 0;
 }
 
-// Inputs of the fuzz target: two bytes that choose, then the golden bytes.
+Bytes input_of(std::uint16_t kind, const Bytes& bytes) {
+  Bytes input(2);
+  store_le(input.data(), kind);
+  input.insert(input.end(), bytes.begin(), bytes.end());
+  return input;
+}
+
+// Inputs of the fuzz target: two bytes that choose, then golden bytes, or a message of a link.
 std::vector<Bytes> seeds() {
   std::vector<Bytes> inputs;
-  for (const auto& [name, bytes] : test::golden_bytes()) {
-    Bytes input(2);
-    store_le(input.data(), input_kind(name));
-    input.insert(input.end(), bytes.begin(), bytes.end());
-    inputs.push_back(std::move(input));
+  for (const auto& [name, bytes] : test::golden_bytes())
+    inputs.push_back(input_of(input_kind(name), bytes));
+  for (const auto& message : test::link_examples()) {
+    const auto kind = test::kLinkInput + static_cast<unsigned>(core::kind_of(message));
+    inputs.push_back(input_of(static_cast<std::uint16_t>(kind), codec::encode_link(message)));
   }
   return inputs;
 }
