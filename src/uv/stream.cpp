@@ -67,6 +67,7 @@ class TcpStream final : public loop::Stream {
   void owe(std::function<void(const loop::StreamEvents&)> call);
   void tell_data(Bytes bytes);
   void tell_end(Status status);
+  void tell_drained();
 
   std::shared_ptr<CallQueue> calls_;
   TcpHandle* handle_;
@@ -136,6 +137,13 @@ void TcpStream::tell_end(Status status) {
   owe([status = std::move(status)](const loop::StreamEvents& still) { still.end(status); });
 }
 
+void TcpStream::tell_drained() {
+  const auto events = events_;
+  if (!events->drained || receiving_over_) return;
+  if (!must_wait()) return events->drained();
+  owe([](const loop::StreamEvents& still) { still.drained(); });
+}
+
 Status TcpStream::send(Bytes bytes) {
   if (sending_over_) return fail(ErrorCode::unavailable, peer_ + ": the connection has ended");
   if (bytes.empty()) return {};
@@ -161,7 +169,9 @@ void TcpStream::written(uv_write_t* raw, int status) noexcept {
   auto* stream = of(reinterpret_cast<uv_handle_t*>(raw->handle));
   if (stream == nullptr) return;
   stream->unsent_ -= request->bytes.size();
-  if (status < 0 && stream->started_) stream->tell_end(fail(network_error(status, stream->peer_)));
+  if (!stream->started_) return;
+  if (status < 0) return stream->tell_end(fail(network_error(status, stream->peer_)));
+  if (stream->unsent_ == 0) stream->tell_drained();
 }
 
 void TcpStream::end() {

@@ -189,6 +189,26 @@ NETWORK_TEST("a peer that does not read is not sent more than the limit") {
   CHECK(pair.client->unsent() == 0);
 }
 
+NETWORK_TEST("who sends is told when all is out") {
+  TestType net;
+  Pair pair(net, false);
+  int drained = 0;
+  auto events = pair.at_client.events();
+  events.drained = [&] {
+    ++drained;
+    CHECK(pair.client->unsent() == 0);
+    net.loop().stop();
+  };
+  pair.client->start(std::move(events));
+  pair.server->start(pair.at_server.events());
+  REQUIRE(pair.client->send(pattern(200'000)));
+  CHECK(drained == 0);
+  pair.run_until([&] { return drained > 0; });
+  REQUIRE(pair.client->send(to_bytes("more")));
+  pair.run_until([&] { return drained > 1; });
+  CHECK(drained == 2);
+}
+
 NETWORK_TEST("where nobody listens, nobody is reached") {
   TestType net;
   auto listening = net.server->listen({net.host, 0}, [](std::unique_ptr<loop::Stream>) {});

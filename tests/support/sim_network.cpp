@@ -216,6 +216,10 @@ void SimNetwork::deliver(const std::shared_ptr<Connection>& connection, int from
     Bytes piece(sender.out.begin(), middle);
     sender.out.erase(sender.out.begin(), middle);
     kick(connection);
+    if (sender.out.empty() && sender.events && sender.events->drained && !sender.told_end)
+      loop_.post([weak = std::weak_ptr(sender.events)] {
+        if (const auto still = weak.lock()) still->drained();
+      });
     return events->data(std::move(piece));
   }
   if (!sender.sending_over && sender.alive) return;

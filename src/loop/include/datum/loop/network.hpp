@@ -34,6 +34,8 @@ struct StreamEvents {
   std::function<void(Bytes)> data;  // never empty
   // Once, and last: the peer has ended in order, or why nothing more comes.
   std::function<void(Status)> end;
+  // All that was taken to be sent is out, after some had waited. May be empty.
+  std::function<void()> drained = {};
 };
 
 // One connection. Destroying it cuts it at once; none of its callbacks runs any more.
