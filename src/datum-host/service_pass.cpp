@@ -130,8 +130,7 @@ engine::PassRequest Service::make_request(const program::Desired& desired, core:
 // A dead pass is ended first, with or without something to do afterwards.
 loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::Desired> desired,
                                                        core::Trigger trigger, const Asked* asked) {
-  auto accounts = program::read_accounts_again(session_);
-  if (!accounts) co_return fail(std::move(accounts).error());
+  session_.accounts->refresh();
   if (desired && desired->manifest->host != state().host)
     co_return fail(ErrorCode::refused, "the store is bound to the host " + state().host +
                                            ", not to " + desired->manifest->host);

@@ -83,11 +83,11 @@ class FileAccounts final : public Accounts {
  public:
   FileAccounts(Files& files, const Handle& root) : files_(files), root_(Handle::borrow(root)) {}
 
-  std::optional<std::uint32_t> find_uid(std::string_view name) override {
+  Result<std::optional<std::uint32_t>> find_uid(std::string_view name) override {
     const std::shared_lock lock(mutex_);
     return find_id(users_, name);
   }
-  std::optional<std::uint32_t> find_gid(std::string_view name) override {
+  Result<std::optional<std::uint32_t>> find_gid(std::string_view name) override {
     const std::shared_lock lock(mutex_);
     return find_id(groups_, name);
   }
@@ -99,44 +99,48 @@ class FileAccounts final : public Accounts {
     const std::shared_lock lock(mutex_);
     return name_of(groups_, gid);
   }
-  [[nodiscard]] Status refresh() override {
+  void refresh() override {
     Walker walker(files_, root_);
-    DATUM_ASSIGN(auto users, read_names(files_, walker, "/etc/passwd"));
-    DATUM_ASSIGN(auto groups, read_names(files_, walker, "/etc/group"));
+    auto users = read_names(files_, walker, "/etc/passwd");
+    auto groups = read_names(files_, walker, "/etc/group");
     const std::unique_lock lock(mutex_);
     users_ = std::move(users);
     groups_ = std::move(groups);
-    return {};
   }
 
  private:
-  static std::optional<std::uint32_t> find_id(const NameTable& table, std::string_view name) {
+  using Table = Result<NameTable>;
+
+  static Result<std::optional<std::uint32_t>> find_id(const Table& table, std::string_view name) {
     if (name == "root") return 0;
     if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return find_number(name);
-    const auto found = table.number_of.find(std::string(name));
-    if (found == table.number_of.end()) return {};
+    if (!table) return fail(table.error());
+    const auto found = table->number_of.find(std::string(name));
+    if (found == table->number_of.end()) return std::nullopt;
     return found->second;
   }
-  static std::string name_of(const NameTable& table, std::uint32_t number) {
-    const auto found = table.name_of.find(number);
-    if (found != table.name_of.end()) return found->second;
+  static std::string name_of(const Table& table, std::uint32_t number) {
+    if (table) {
+      const auto found = table->name_of.find(number);
+      if (found != table->name_of.end()) return found->second;
+    }
     return number == 0 ? "root" : std::to_string(number);
   }
 
   Files& files_;
   const Handle root_;
   std::shared_mutex mutex_;
-  NameTable users_;
-  NameTable groups_;
+  Table users_;
+  Table groups_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Accounts>> read_accounts(Files& files, const Handle& root) {
+std::unique_ptr<Accounts> read_accounts(Files& files, const Handle& root) {
   auto accounts = std::make_unique<FileAccounts>(files, root);
-  DATUM_TRY(accounts->refresh());
-  return std::unique_ptr<Accounts>(std::move(accounts));
+  accounts->refresh();
+  return accounts;
 }
 
 }  // namespace datum::os

@@ -98,7 +98,7 @@ Result<Session> open_session(const Place& place) {
   session.root = std::move(*root);
   session.config_folder = config_folder(place);
   session.credentials = place.credentials;
-  DATUM_TRY(read_accounts_again(session));
+  session.accounts = os::read_accounts(*session.files, session.root);
   if (session.root_path == "/") {
     session.units = os_linux::make_units();
     session.packages = os_linux::make_package_tools(*session.files, "/");
@@ -106,11 +106,6 @@ Result<Session> open_session(const Place& place) {
   session.loop = uv::make_loop(pool_width());
   DATUM_ASSIGN(session.state_folder, state_folder(place));
   return session;
-}
-
-Status read_accounts_again(Session& session) {
-  DATUM_ASSIGN(session.accounts, os::read_accounts(*session.files, session.root));
-  return {};
 }
 
 Result<config::Configuration> read_config(os::Files& files, const std::string& path) {

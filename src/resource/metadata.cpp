@@ -19,13 +19,13 @@ constexpr std::string_view kAcl = "system.posix_acl_access";
 Status resolve_owner(const Sight& sight, const model::Resource& resource, Metadata& wanted) {
   auto& accounts = *sight.machine().accounts;
   if (const auto owner = resource.text(Field::owner); !owner.empty()) {
-    const auto uid = accounts.find_uid(owner);
+    DATUM_ASSIGN(const auto uid, accounts.find_uid(owner));
     if (!uid) return fail(ErrorCode::not_found, "no user " + shown(owner) + " on this machine");
     wanted.uid = *uid;
     wanted.owner_given = true;
   }
   if (const auto group = resource.text(Field::group); !group.empty()) {
-    const auto gid = accounts.find_gid(group);
+    DATUM_ASSIGN(const auto gid, accounts.find_gid(group));
     if (!gid) return fail(ErrorCode::not_found, "no group " + shown(group) + " on this machine");
     wanted.gid = *gid;
     wanted.owner_given = true;

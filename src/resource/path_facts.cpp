@@ -104,6 +104,21 @@ Status check_strict(const Sight& sight, const os::Folder& folder) {
               "trust.strictPaths: not looked at and not touched; " + describe_untrusted(folder));
 }
 
+// "/srv/data (a link to /mnt/data)", if that is on the way and leads to nothing; else empty.
+static std::string find_dangling_link(Sight& sight, const SharedText& path) {
+  for (auto slash = path.view().find('/', 1); slash != std::string_view::npos;
+       slash = path.view().find('/', slash + 1)) {
+    const std::string above(path.view().substr(0, slash));
+    const auto where = sight.walker().locate(above);
+    const auto stat = where ? sight.find(*where) : Result<std::optional<os::FileStat>>();
+    if (!where || !stat || !*stat) return {};
+    if ((*stat)->type != os::FileType::symlink || sight.walker().locate(above + "/x")) continue;
+    const auto target = sight.files().read_symlink(where->folder->handle, where->name);
+    return above + " (a link to " + (target ? shown(*target) : "what cannot be read") + ")";
+  }
+  return {};
+}
+
 std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
                                   core::Observation& seen) {
   const auto& path = resource.target.name;
@@ -125,8 +140,9 @@ std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
   }
   seen.found = core::Found::absent;
   if (resource.absent()) return std::nullopt;
+  seen.missing_parent = find_dangling_link(sight, path);
   const auto slash = path.rfind('/');
-  seen.missing_parent = path.substr(0, slash == 0 ? 1 : slash);
+  if (seen.missing_parent.empty()) seen.missing_parent = path.substr(0, slash == 0 ? 1 : slash);
   add_state_drift(seen, false);
   return std::nullopt;
 }
@@ -148,15 +164,43 @@ bool accept(Sight& sight, const os::Location& where, const std::optional<os::Fil
   return true;
 }
 
+namespace {
+
+using FindId = Result<std::optional<std::uint32_t>> (os::Accounts::*)(std::string_view);
+using NameId = std::string (os::Accounts::*)(std::uint32_t);
+
+struct OwnerField {
+  model::Field field;
+  std::string_view name;
+  FindId find;
+  NameId name_of;
+};
+constexpr OwnerField kOwner{model::Field::owner, "owner", &os::Accounts::find_uid,
+                            &os::Accounts::user_name};
+constexpr OwnerField kGroup{model::Field::group, "group", &os::Accounts::find_gid,
+                            &os::Accounts::group_name};
+
+// False: nobody can tell whose it is to be, and nothing is said of it.
+bool compare_owner(os::Accounts& accounts, const OwnerField& of, const model::Resource& resource,
+                   std::uint32_t now, core::Observation& seen) {
+  const auto wanted = resource.text(of.field);
+  if (wanted.empty()) return true;
+  const auto number = (accounts.*of.find)(wanted);
+  if (!number) {
+    set_unknown(seen, "its " + std::string(of.name) + " cannot be looked up", number.error());
+    return false;
+  }
+  if (*number != now) add_drift(seen, of.name, shown(wanted), shown((accounts.*of.name_of)(now)));
+  return true;
+}
+
+}  // namespace
+
 void add_metadata_drifts(Sight& sight, const model::Resource& resource, const os::FileStat& stat,
                          core::Observation& seen) {
   auto& accounts = *sight.machine().accounts;
-  const auto owner = resource.text(model::Field::owner);
-  if (!owner.empty() && accounts.find_uid(owner) != stat.uid)
-    add_drift(seen, "owner", shown(owner), shown(accounts.user_name(stat.uid)));
-  const auto group = resource.text(model::Field::group);
-  if (!group.empty() && accounts.find_gid(group) != stat.gid)
-    add_drift(seen, "group", shown(group), shown(accounts.group_name(stat.gid)));
+  if (!compare_owner(accounts, kOwner, resource, stat.uid, seen)) return;
+  if (!compare_owner(accounts, kGroup, resource, stat.gid, seen)) return;
   const auto mode = resource.text(model::Field::mode);
   if (!mode.empty() && model::mode_bits(mode) != stat.mode)
     add_drift(seen, "mode", std::string(mode), shown_mode(stat.mode));

@@ -59,9 +59,7 @@ Result<std::vector<Prepared>> FileWave::prepare(blobs::BlobStore& store) {
 
 std::int64_t FileWave::act() {
   // An account of an earlier wave, or of a package of one, may own what this one makes.
-  if (auto refreshed = impl_->machine->accounts->refresh(); !refreshed)
-    for (const auto ordinal : impl_->ordinals)
-      impl_->failures.try_emplace(ordinal, refreshed.error());
+  impl_->machine->accounts->refresh();
   impl_->results = run();
   return 0;
 }

@@ -197,7 +197,7 @@ Status Life::open() {
   DATUM_ASSIGN(store_,
                engine::open_store_over(loop_, site_.files, kStore, std::move(*history), binding));
   DATUM_ASSIGN(root_, site_.files.open_root("/"));
-  DATUM_ASSIGN(accounts_, os::read_accounts(site_.files, root_));
+  accounts_ = os::read_accounts(site_.files, root_);
   make_conductor();
   return {};
 }

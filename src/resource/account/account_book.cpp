@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "../show.hpp"
 #include "../sight.hpp"
 
 namespace datum::resource {
@@ -49,9 +50,9 @@ Fields split(std::string_view line, char by) {
   }
 }
 
-// The fields of each line that has at least `count` of them and a name.
-template <class Take>
-void for_each_entry(std::string_view text, std::size_t count, Take take) {
+// The fields of each line that has a name and at least `count` of them; the name of each other one.
+template <class Take, class Spoilt>
+void for_each_entry(std::string_view text, std::size_t count, Take take, Spoilt spoilt) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     const auto line = text.substr(0, end);
@@ -59,7 +60,11 @@ void for_each_entry(std::string_view text, std::size_t count, Take take) {
     const bool is_nis = !line.empty() && (line.front() == '+' || line.front() == '-');
     if (is_nis || line.empty() || line.front() == '#') continue;
     const auto fields = split(line, ':');
-    if (fields.size() >= count && !fields[0].empty()) take(fields);
+    if (fields[0].empty()) continue;
+    if (fields.size() >= count)
+      take(fields);
+    else
+      spoilt(fields[0]);
   }
 }
 
@@ -80,6 +85,12 @@ std::set<std::string> members_of(std::string_view text) {
 
 std::string twice(const char* file, std::string_view name) {
   return std::string(file) + ": " + std::string(name) + " stands twice; mend it by hand";
+}
+
+// The tools pass such a line over, and would add another one with the same name.
+std::string malformed(const char* file, std::string_view name) {
+  return std::string(file) + ": the line of " + shown(name) +
+         " is not of the format; mend it by hand";
 }
 
 template <class Map>
@@ -104,18 +115,33 @@ Status AccountBook::read(Sight& sight) {
   return {};
 }
 
+namespace {
+
+template <class Map>
+auto add_malformed(Map& problems, const char* file) {
+  return [&problems, file](std::string_view name) {
+    problems.emplace(std::string(name), malformed(file, name));
+  };
+}
+
+}  // namespace
+
 void AccountBook::add_passwords(std::string_view shadow) {
-  for_each_entry(shadow, 2, [&](const Fields& fields) {
+  constexpr const char* kFile = "/etc/shadow";
+  const auto take = [&](const Fields& fields) {
     const bool fresh = shadows_.emplace(std::string(fields[0]), std::string(fields[1])).second;
-    if (!fresh) user_problems_.emplace(std::string(fields[0]), twice("/etc/shadow", fields[0]));
-  });
+    if (!fresh) user_problems_.emplace(std::string(fields[0]), twice(kFile, fields[0]));
+  };
+  for_each_entry(shadow, 2, take, add_malformed(user_problems_, kFile));
 }
 
 void AccountBook::add_users(std::string_view passwd) {
-  for_each_entry(passwd, 7, [&](const Fields& fields) {
+  constexpr const char* kFile = "/etc/passwd";
+  const auto spoilt = add_malformed(user_problems_, kFile);
+  const auto take = [&](const Fields& fields) {
     const auto uid = find_number(fields[2]);
     const auto gid = find_number(fields[3]);
-    if (!uid || !gid) return;
+    if (!uid || !gid) return spoilt(fields[0]);
     UserEntry user{
         std::string(fields[0]), *uid,        *gid, std::string(fields[4]), std::string(fields[5]),
         std::string(fields[6]), std::nullopt};
@@ -125,26 +151,32 @@ void AccountBook::add_users(std::string_view passwd) {
     else if (own != shadows_.end())
       user.password = own->second;
     if (!users_.emplace(user.name, user).second)
-      user_problems_.emplace(user.name, twice("/etc/passwd", user.name));
-  });
+      user_problems_.emplace(user.name, twice(kFile, user.name));
+  };
+  for_each_entry(passwd, 7, take, spoilt);
 }
 
 void AccountBook::add_groups(std::string_view group) {
-  for_each_entry(group, 4, [&](const Fields& fields) {
+  constexpr const char* kFile = "/etc/group";
+  const auto spoilt = add_malformed(group_problems_, kFile);
+  const auto take = [&](const Fields& fields) {
     const auto gid = find_number(fields[2]);
-    if (!gid) return;
+    if (!gid) return spoilt(fields[0]);
     GroupEntry entry{std::string(fields[0]), *gid, members_of(fields[3])};
     if (!groups_.emplace(entry.name, entry).second)
-      group_problems_.emplace(entry.name, twice("/etc/group", entry.name));
-  });
+      group_problems_.emplace(entry.name, twice(kFile, entry.name));
+  };
+  for_each_entry(group, 4, take, spoilt);
 }
 
 void AccountBook::add_group_shadows(std::string_view gshadow) {
-  for_each_entry(gshadow, 4, [&](const Fields& fields) {
+  constexpr const char* kFile = "/etc/gshadow";
+  const auto take = [&](const Fields& fields) {
     const std::string name(fields[0]);
     if (!group_shadows_.emplace(name, members_of(fields[3])).second)
-      group_problems_.emplace(name, twice("/etc/gshadow", name));
-  });
+      group_problems_.emplace(name, twice(kFile, name));
+  };
+  for_each_entry(gshadow, 4, take, add_malformed(group_problems_, kFile));
 }
 
 const UserEntry* AccountBook::find_user(std::string_view name) const {
@@ -178,14 +210,24 @@ std::string AccountBook::group_problem(std::string_view name) const {
   return text_of(group_problems_, name);
 }
 
-std::string AccountBook::user_discord(std::string_view name) const {
+std::string AccountBook::user_discord(const std::string& name) const {
   const bool there = find_user(name) != nullptr;
   const bool hidden = shadows_.contains(name);
   if (there && !hidden && has_shadow_)
     return "/etc/shadow has no line for " + std::string(name) + ", which is in /etc/passwd";
   if (!there && hidden)
     return "/etc/shadow has a line for " + std::string(name) + ", which is not in /etc/passwd";
-  return {};
+  std::set<std::string> groups;  // of which only one of the two files says that the user is in it
+  for (const auto& [group, hidden_members] : group_shadows_) {
+    const auto* open = find_group(group);
+    if (open != nullptr && open->members.contains(name) != hidden_members.contains(name))
+      groups.insert(group);
+  }
+  if (groups.empty()) return {};
+  std::string text;
+  for (const auto& group : groups) text += (text.empty() ? "" : ", ") + group;
+  return "/etc/group and /etc/gshadow do not agree on whether " + std::string(name) + " is in " +
+         text;
 }
 
 std::string AccountBook::group_discord(std::string_view name) const {

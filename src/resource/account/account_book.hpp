@@ -37,8 +37,8 @@ struct GroupEntry {
 
 class AccountBook {
  public:
-  // A missing file is an empty one. Lines that are not of the format, and those of NIS (+, -), are
-  // passed over, as the tools do; a name that stands twice is a `problem`.
+  // A missing file is an empty one. Lines of NIS (+, -) are passed over, as the tools do; a name
+  // that stands twice, or whose line is not of the format, is a `problem`.
   [[nodiscard]] Status read(Sight& sight);
 
   [[nodiscard]] const UserEntry* find_user(std::string_view name) const;
@@ -55,7 +55,7 @@ class AccountBook {
   [[nodiscard]] std::string user_problem(std::string_view name) const;
   [[nodiscard]] std::string group_problem(std::string_view name) const;
   // Where the two files of a group or user do not agree, in words; empty where they do.
-  [[nodiscard]] std::string user_discord(std::string_view name) const;
+  [[nodiscard]] std::string user_discord(const std::string& name) const;
   [[nodiscard]] std::string group_discord(std::string_view name) const;
 
  private:

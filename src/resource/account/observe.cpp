@@ -194,6 +194,8 @@ void observe_group(Sight& sight, const model::Resource& resource, core::Observat
   const auto* group = book->find_group(name);
   seen.found = group == nullptr ? core::Found::absent : core::Found::present;
   if (group != nullptr) seen.content = digest_of(*group);
+  if (resource.absent() && group != nullptr && group->gid == 0)
+    return set_unknown(seen, "refused: a group with gid 0 is never removed");
   if (resource.absent() == (group != nullptr)) return add_state_drift(seen, resource.absent());
   if (group != nullptr) compare_number(resource, Field::gid, "gid", group->gid, seen);
 }

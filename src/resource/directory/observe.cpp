@@ -118,6 +118,7 @@ void DirectoryProvider::observe(Sight& sight, const model::Resource& resource,
     return record_owned_content(sight, *where, **stat, seen);
   }
   add_metadata_drifts(sight, resource, **stat, seen);
+  if (seen.found == core::Found::unseen) return;
   compare_attributes(sight, *where, seen);
   add_immutable_obstacle(**stat, seen);
   if (!resource.flag(Field::purge)) return;

@@ -195,6 +195,7 @@ void FileProvider::observe(Sight& sight, const model::Resource& resource,
   if (content != nullptr) compare_content(sight, wanted, *look, seen);
   if (seen.found == core::Found::unseen) return;
   add_metadata_drifts(sight, resource, *look->stat, seen);
+  if (seen.found == core::Found::unseen) return;
   compare_attributes(sight, *where, *look, seen);
   if (seen.drifts.empty() || seen.found == core::Found::unseen) return;
   open_for_attributes(sight, *where, *look, seen);

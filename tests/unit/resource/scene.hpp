@@ -57,15 +57,15 @@ class TestAccounts final : public os::Accounts {
   std::map<std::string, std::uint32_t> users{{"root", 0}, {"test", 1234}};
   std::map<std::string, std::uint32_t> groups{{"root", 0}, {"staff", 50}};
 
-  std::optional<std::uint32_t> find_uid(std::string_view name) override {
+  Result<std::optional<std::uint32_t>> find_uid(std::string_view name) override {
     return find(users, name);
   }
-  std::optional<std::uint32_t> find_gid(std::string_view name) override {
+  Result<std::optional<std::uint32_t>> find_gid(std::string_view name) override {
     return find(groups, name);
   }
   std::string user_name(std::uint32_t uid) override { return name_of(users, uid); }
   std::string group_name(std::uint32_t gid) override { return name_of(groups, gid); }
-  [[nodiscard]] Status refresh() override { return {}; }
+  void refresh() override {}
 
  private:
   using Names = std::map<std::string, std::uint32_t>;

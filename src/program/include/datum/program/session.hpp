@@ -68,8 +68,6 @@ struct Session {
 [[nodiscard]] std::string config_folder(const Place& place);
 // Root must exist and be a folder; nothing is created.
 [[nodiscard]] Result<Session> open_session(const Place& place);
-// The accounts of the tree as they are now: for a session that outlives a pass.
-[[nodiscard]] Status read_accounts_again(Session& session);
 
 // What the machine's jobs share. `content` is what the manifest declares.
 [[nodiscard]] std::shared_ptr<resource::Machine> make_machine(
