@@ -227,6 +227,8 @@ struct ActionFailed {
   output @6 :Text;
   sameAs @7 :UInt64;  # sequence of an identical failure; 0: none
   failure @8 :Data;
+  left @9 :Value.Left;  # its target was changed all the same, to this; null: not changed, or not recorded
+  traces @10 :Value.Traces;  # of what was left; null: nothing was, or not recorded
 }
 
 struct ActionsNotStarted {

@@ -120,6 +120,8 @@ DATUM_STRUCT(core::ActionFailed) {
   DATUM_FIELD(output, Output);
   DATUM_FIELD(same_as, SameAs);
   DATUM_FIELD(failure, Failure);
+  DATUM_FIELD(left, Left);
+  DATUM_FIELD(traces, Traces);
 }
 DATUM_STRUCT(core::ActionsNotStarted) {
   DATUM_FIELD(pass, Pass);

@@ -105,6 +105,8 @@ void append_failure(const State& state, const Action& action, FailureText text, 
   event.reference = action.reference;
   event.error = text.code;
   event.failure = text.digest;
+  event.left = text.left;
+  event.traces = text.traces;
   const auto standing = state.failures.find(action.target);
   if (standing != state.failures.end() && !text.digest.empty() &&
       standing->second.digest == text.digest) {
@@ -158,7 +160,9 @@ Result<Events> Decider::operator()(const RecordRefusals& command) const {
                      {ErrorCode::refused,
                       action.refusal,
                       {},
-                      digested ? command.failures[action.ordinal] : Digest{}},
+                      digested ? command.failures[action.ordinal] : Digest{},
+                      {},
+                      {}},
                      events);
       phases[action.ordinal] = Phase::failed;
       messages[action.ordinal] = action.refusal;

@@ -26,7 +26,7 @@ class Recovery {
     if (took_effect && undo != nullptr) {
       append_undone(state_, *reversal_, *undo, raiser_, events_);
     } else {
-      if (took_effect) append_ownership(action, seen);
+      if (took_effect || has_made(action, seen)) append_ownership(action, seen);
       // What cannot be told may have changed what a unit reads, and may look converged to the next
       // pass: told once too often is harmless, lost is not.
       if (seen.outcome != RecoveredOutcome::did_not) {
@@ -53,6 +53,17 @@ class Recovery {
   Events take() { return std::move(events_); }
 
  private:
+  // Only a tool of ours makes an account or installs a package under the lock of its files: what
+  // was announced as not there and is there now was made by it, finished or not.
+  static bool has_made(const AnnouncedState& action, const RecoveredAction& seen) {
+    const auto family = action.target.family;
+    const bool by_tool = family == model::TargetFamily::user ||
+                         family == model::TargetFamily::group ||
+                         family == model::TargetFamily::package;
+    return by_tool && action.kind == ActionKind::create && action.before == Found::absent &&
+           seen.left.found == Found::present;
+  }
+
   // The resource that the action was about: of a purge, the Directory.
   [[nodiscard]] const model::Resource* find_resource(const AnnouncedState& action) const {
     if (manifest_ == nullptr) return nullptr;

@@ -51,12 +51,16 @@ class Ending {
   void end_failed(const Action& action, const ActionResult& result) {
     phases_[action.ordinal] = Phase::failed;
     messages_[action.ordinal] = result.error->message();
-    if (result.changed) append_notifications(action);
+    if (result.changed) {
+      append_notifications(action);
+      append_made(action, result);
+    }
     if (!result.still_running.empty())
       events_.push_back(
           ActionStillRunning{state_.pass->id, action.ordinal, action.target, result.still_running});
     append_failure(state_, action,
-                   {result.error->code(), result.error->message(), result.output, result.failure},
+                   {result.error->code(), result.error->message(), result.output, result.failure,
+                    result.changed ? std::optional(result.left) : std::nullopt, result.traces},
                    events_);
   }
 
@@ -130,6 +134,13 @@ class Ending {
       events_.push_back(OwnershipAdopted{pass, action.target, action.reference, resource->protect,
                                          std::move(requirements), result.left});
     }
+  }
+
+  // Something that was not there before, and is now: Datum's, however the action ended.
+  void append_made(const Action& action, const ActionResult& result) {
+    const bool there = result.left.found != Found::absent && result.left.found != Found::unseen;
+    const bool makes = action.kind == ActionKind::create && was_absent(action.ordinal);
+    if (there && makes && command_.reversal == nullptr) append_ownership(action, result);
   }
 
   // What was seen last before the action counts, not what the plan expected.

@@ -30,6 +30,7 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const RecordCleaned& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordToolAdopted& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordToolEnded& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordReboot& command) const;
   // the service's own life
   [[nodiscard]] Result<Events> operator()(const ChangeLifecycle& command) const;
   [[nodiscard]] Result<Events> operator()(const ChangeMode& command) const;
@@ -83,6 +84,8 @@ struct FailureText {
   ErrorCode code = ErrorCode::internal;
   std::string message, output;
   Digest digest;
+  std::optional<Left> left = {};  // where the target was changed all the same
+  std::optional<Traces> traces = {};
 };
 void append_failure(const State& state, const Action& action, FailureText text, Events& events);
 

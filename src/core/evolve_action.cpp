@@ -108,6 +108,8 @@ void Evolver::unsettle_folder(const model::Target& target) const {
 void Evolver::operator()(const ActionFailed& event) const {
   if (state_.pass) ++state_.pass->failed;
   end_action(event.ordinal, Phase::failed);
+  const auto owned = state_.owned.find(event.target);
+  if (event.left && owned != state_.owned.end()) owned->second.left = *event.left;
   auto& failure = state_.failures[event.target];
   failure.pass = event.pass;
   failure.digest = event.failure;
@@ -177,6 +179,10 @@ void Evolver::operator()(const ActionRecovered& event) const {
     if (state_.pass->started.reverts != 0) unsettle_found(event.target);
     return;
   }
+  // What the dead process made and did not finish.
+  const auto owned = state_.owned.find(event.target);
+  if (owned != state_.owned.end() && owned->second.created && owned->second.left == Left{})
+    owned->second.left = event.left;
   const auto& started = state_.pass->started;
   state_.suspected_in = started.reverts != 0 ? state_.last_declared : started.declaration.manifest;
   auto& deaths = state_.suspects[event.target];

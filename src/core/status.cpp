@@ -50,6 +50,14 @@ bool is_stale(const PassFacts& pass, const StatusInput& input) {
          input.now.ns - pass.wall.ns > kStalePeriods * input.timer_period_ns;
 }
 
+// In a pass that came after the last one that finished and declared something: one that was
+// stopped, that died, or that put something back.
+bool has_failed_since(const State& state) {
+  const auto last = state.last_pass ? state.last_pass->id : 0;
+  return std::any_of(state.failures.begin(), state.failures.end(),
+                     [last](const auto& entry) { return entry.second.pass > last; });
+}
+
 std::uint32_t find_flags(const State& state, const PassFacts& pass, const Counts& counts,
                          const StatusInput& input) {
   std::uint32_t bits = pass.carried_flags;
@@ -57,7 +65,8 @@ std::uint32_t find_flags(const State& state, const PassFacts& pass, const Counts
     if (on) bits |= static_cast<std::uint32_t>(flag);
   };
   const bool enforces = pass.finished && pass.mode == Mode::enforce;
-  set(StatusFlag::failed, (pass.finished && pass.failed) || !state.quarantined.empty());
+  set(StatusFlag::failed,
+      (pass.finished && pass.failed) || !state.quarantined.empty() || has_failed_since(state));
   set(StatusFlag::partial, counts.skipped != 0);
   set(StatusFlag::awaiting_reboot, !state.reboot_required_by.empty());
   set(StatusFlag::observing, pass.finished && pass.mode == Mode::observe);

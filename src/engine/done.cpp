@@ -68,7 +68,20 @@ class Gatherer {
     one.done.traces = event.traces;
     one.done.tellable = event.outcome == core::RecoveredOutcome::took_effect;
   }
-  void tell(const core::ActionFailed& event) { failed_[event.ordinal] = true; }
+  // What it changed all the same is there to be undone.
+  void tell(const core::ActionFailed& event) {
+    const auto found = by_ordinal_.find(event.ordinal);
+    if (found == by_ordinal_.end() || !event.left) {
+      failed_[event.ordinal] = true;
+      return;
+    }
+    auto& one = found->second;
+    one.ended = true;
+    one.done.left = *event.left;
+    one.done.traces = event.traces;
+    one.done.reference = event.reference;
+    one.done.told = true;
+  }
   void tell(const core::ActionSkipped& event) { failed_[event.ordinal] = true; }
   void tell(const core::OldContentNotKept& event) {
     constexpr std::string_view kSaid = "old content not kept: ";

@@ -84,6 +84,15 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
     work.error = Error(ErrorCode::conflict, "it did not take effect: " + unchanged);
 }
 
+// Of an action that failed after its target had been changed.
+void WaveRun::describe_change(const Work& work, core::ActionResult& result) {
+  result.left.found = core::Found::absent;
+  if (work.resource == nullptr) return;
+  const auto& seen = observe(*work.resource, false);
+  result.left = left_of(seen);
+  result.traces = seen.traces;
+}
+
 core::ActionResult WaveRun::finish(Work& work) {
   core::ActionResult result;
   result.ordinal = work.action->ordinal;
@@ -101,6 +110,7 @@ core::ActionResult WaveRun::finish(Work& work) {
     result.message = work.error->message();
     result.error = std::move(work.error);
     result.changed = work.live || work.object_changed;
+    if (result.changed) describe_change(work, result);
   }
   return result;
 }

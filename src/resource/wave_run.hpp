@@ -47,6 +47,7 @@ class WaveRun {
   void sync_by_device(std::vector<ToSync> all);
   [[nodiscard]] const core::Observation& observe(const model::Resource& resource, bool made);
   void describe_success(Work& work, core::ActionResult& result);
+  void describe_change(const Work& work, core::ActionResult& result);
 
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Declared> declared_;

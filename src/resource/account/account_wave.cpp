@@ -206,6 +206,20 @@ void AccountWave::describe(Work& work, core::ActionResult& result) {
   }
 }
 
+// A tool that failed may have done something, or one before it.
+void AccountWave::note_change(const Work& work, core::ActionResult& result) {
+  result.changed = work.began;
+  if (!work.began) return;
+  Observer observer(machine_, declared_);
+  if (work.resource == nullptr) {
+    result.left.found = observer.observe_leaving(work.action->target, {}).found;
+    return;
+  }
+  const auto seen = observer.observe(*work.resource);
+  result.left = {seen.found, 0, 0, seen.content};
+  result.changed = seen.found != work.action->found || seen.drifts != work.action->changes;
+}
+
 std::vector<core::ActionResult> AccountWave::finish() {
   std::vector<core::ActionResult> results;
   for (auto& work : works_) {
@@ -216,8 +230,8 @@ std::vector<core::ActionResult> AccountWave::finish() {
     result.atomic = false;
     result.duration_ns = now_ns() - work.began_ns;
     result.output = std::move(work.output);
-    result.changed = work.began && work.error.has_value();
     if (work.error) {
+      note_change(work, result);
       result.failure = digest_failure(*work.error);
       result.message = work.error->message();
       result.error = std::move(work.error);

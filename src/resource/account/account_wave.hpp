@@ -38,6 +38,7 @@ class AccountWave final : public Wave {
   [[nodiscard]] Result<bool> is_gone(const Work& work);
   [[nodiscard]] Result<std::string> find_change(const Work& work);
   void describe(Work& work, core::ActionResult& result);
+  void note_change(const Work& work, core::ActionResult& result);
   void crash_point(const char* name, const Work& work) const;
   [[nodiscard]] std::int64_t now_ns() const;
 

@@ -443,6 +443,19 @@ core::ActionResult PackageWave::describe(Work& work, Observer& observer) {
   return result;
 }
 
+// A transaction that failed may have unpacked it, or more.
+void PackageWave::note_change(const Work& work, Observer& observer, core::ActionResult& result) {
+  if (!work.acted) return;
+  if (work.resource == nullptr) {
+    result.left.found = observer.observe_leaving(work.action->target, {}).found;
+    result.changed = result.left.found != work.action->found;
+    return;
+  }
+  const auto seen = observer.observe(*work.resource);
+  result.left.found = seen.found;
+  result.changed = seen.found != work.action->found || seen.drifts != work.action->changes;
+}
+
 std::vector<core::ActionResult> PackageWave::finish() {
   Observer observer(machine_, declared_);
   std::vector<core::ActionResult> results;
@@ -460,6 +473,7 @@ std::vector<core::ActionResult> PackageWave::finish() {
     result.skipped = !work.skipped.empty();
     result.message = work.skipped;
     if (work.error) {
+      note_change(work, observer, result);
       result.failure = digest_failure(*work.error);
       result.message = work.error->message();
       result.output = std::move(work.output);

@@ -67,6 +67,7 @@ class PackageWave final : public Wave {
   void fail_wishes(const os::PackageOrder& order, const Error& error);
   void fail_all(const Error& error);
   [[nodiscard]] core::ActionResult describe(Work& work, Observer& observer);
+  static void note_change(const Work& work, Observer& observer, core::ActionResult& result);
 
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Declared> declared_;

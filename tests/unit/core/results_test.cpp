@@ -36,7 +36,7 @@ TEST_CASE("results: what did not exist is owned as created, what did as adopted"
   CHECK(all_of_kind<OwnershipCreated>(events).size() == 1);
   CHECK(all_of_kind<OwnershipAdopted>(events).size() == 2);
   CHECK(world.state.owned.at(path("/a")).created);
-  CHECK_FALSE(world.state.owned.at(path("/b")).created);
+  CHECK_FALSE(world.state.owned.contains(path("/b")));
   CHECK(world.state.owned.at(path("/b")).left.content == digest_of("new"));
 }
 
@@ -429,4 +429,52 @@ TEST_CASE("results: long messages and outputs are cut to what a record may hold"
   const auto failed = all_of_kind<ActionFailed>(world.run(results)).front();
   CHECK(failed.message.size() + failed.output.size() < 48 * 1024);
   CHECK(failed.message.ends_with("…"));
+}
+
+namespace {
+
+// One action of a new pass, announced, and what its end is to be told with.
+struct Announced {
+  model::ManifestPtr manifest;
+  RecordResults results;
+};
+Announced announce_first(World& world, const model::ManifestPtr& manifest) {
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  RecordResults results{plan, manifest.get(), {}, world.now};
+  ActionResult result;
+  result.error = Error(ErrorCode::io_error, "not durable");
+  results.results = {result};
+  return {manifest, std::move(results)};
+}
+
+}  // namespace
+
+TEST_CASE("results: what a failed action made all the same is created by Datum, as it was left") {
+  World world;
+  auto announced = announce_first(world, manifest_of({file("a", "/a")}));
+  auto& result = announced.results.results.front();
+  result.changed = true;
+  result.left = {Found::file, 1, 77, digest_of("x")};
+  const auto failed = all_of_kind<ActionFailed>(world.run(announced.results)).front();
+  CHECK(failed.left == result.left);
+  const auto& owned = world.state.owned.at(path("/a"));
+  CHECK(owned.created);
+  CHECK(owned.left == result.left);
+}
+
+TEST_CASE(
+    "results: a failed action that changed nothing, or a thing that was there, owns nothing") {
+  World world;
+  auto nothing = announce_first(world, manifest_of({file("a", "/a")}));
+  CHECK_FALSE(all_of_kind<ActionFailed>(world.run(nothing.results)).front().left);
+  CHECK(world.state.owned.empty());
+  world.finish(*nothing.results.plan);
+  world.machine.put("/b", Found::file, "other");
+  auto there = announce_first(world, manifest_of({file("b", "/b")}));
+  there.results.results.front().changed = true;
+  there.results.results.front().left = {Found::file, 1, 78, digest_of("x")};
+  world.run(there.results);
+  CHECK_FALSE(world.state.owned.contains(path("/b")));
 }

@@ -199,3 +199,37 @@ TEST_CASE("status: words have exit codes") {
   CHECK(exit_code(Condition::drifted) == 2);
   CHECK(exit_code(Condition::unknown) == 4);
 }
+
+TEST_CASE(
+    "status: a pass that was stopped after an action failed has the flag failed until another") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  RecordResults results{plan, manifest.get(), {}, world.now};
+  ActionResult result;
+  result.error = Error(ErrorCode::cancelled, "stopped");
+  results.results = {result};
+  world.run(results);
+  world.run(InterruptPass{Interruption::stop, ""});
+  CHECK((world.status().flags & static_cast<std::uint32_t>(StatusFlag::failed)) != 0);
+  world.pass(manifest);
+  CHECK((world.status().flags & static_cast<std::uint32_t>(StatusFlag::failed)) == 0);
+}
+
+TEST_CASE(
+    "status: what asks for a restart is told once, is a flag, and ends with it or by itself") {
+  World world;
+  const auto has = [&world] {
+    return (world.status().flags & static_cast<std::uint32_t>(StatusFlag::awaiting_reboot)) != 0;
+  };
+  CHECK(world.run(RecordReboot{""}).empty());
+  CHECK(world.run(RecordReboot{"libc6"}).size() == 1);
+  CHECK(has());
+  CHECK(world.run(RecordReboot{"libc6"}).empty());
+  CHECK(all_of_kind<RebootRequired>(world.run(RecordReboot{"libc6, kernel"})).front().by ==
+        "libc6, kernel");
+  CHECK(all_of_kind<RebootSeen>(world.run(RecordReboot{""})).size() == 1);
+  CHECK_FALSE(has());
+}

@@ -392,3 +392,31 @@ TEST_CASE("recovery: a failed action whose file lies about is remembered until t
   world.run(RecordCleaned{left});
   CHECK(world.state.leftovers.empty());
 }
+
+TEST_CASE(
+    "store: a package or account that was announced as not there is Datum's, also unfinished") {
+  for (const auto outcome : {RecoveredOutcome::did_not, RecoveredOutcome::untellable}) {
+    World world;
+    const model::Target target{model::TargetFamily::package, "p"};
+    const auto manifest = manifest_of({package("p")});
+    world.start(manifest, {});
+    const auto plan = world.observe_and_plan(manifest, {});
+    world.announce(*plan, {0});
+    const Left left{Found::present, 0, 0, digest_of("half")};
+    world.run(RecordRecovery{{{0, outcome, left, false}}, manifest.get()});
+    REQUIRE(world.state.owned.contains(target));
+    CHECK(world.state.owned.at(target).created);
+    CHECK(world.state.owned.at(target).left == left);
+  }
+}
+
+TEST_CASE("store: a file that lies there after a death without its end told is not claimed") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a")});
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  const Left left{Found::file, 1, 5, digest_of("anybody's")};
+  world.run(RecordRecovery{{{0, RecoveredOutcome::untellable, left, false}}, manifest.get()});
+  CHECK(world.state.owned.empty());
+}

@@ -121,10 +121,10 @@ struct ActionResult {
   std::optional<Error> error;  // failed
   std::string output;          // of a tool, bounded and redacted
   Observation after;           // of a success (also where it shows that drift remains)
-  Left left;
+  Left left;                   // of a success, and of a failure that changed something
   bool atomic = true;
   std::int64_t duration_ns = 0;
-  std::optional<Traces> traces;  // of what a success left
+  std::optional<Traces> traces;  // of what a success, or a failure that changed something, left
   Digest failure;                // digest of (code, message), to find an identical earlier one
   // Failed or skipped, and a file of its own lies beside its target, or may after a power cut.
   bool temporary_left = false;
@@ -282,6 +282,13 @@ struct LiftQuarantine {
   model::Target target;
 };
 
+// What a look at the machine says of a restart that it waits for: what asks for it, in words, empty
+// if nothing does. Appends RebootRequired where that is news, and RebootSeen where nothing asks any
+// more; the state forgets what an earlier boot asked for by itself (OpenStore).
+struct RecordReboot {
+  std::string required_by;
+};
+
 using Command =
     std::variant<CreateStore, OpenStore, CloseStore, RecordUnwritable, RecordArchive, StartPass,
                  RecordObservations, RecordPlan, AnnounceWave, RecordResults, RecordOwnership,
@@ -289,7 +296,7 @@ using Command =
                  SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
                  DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone,
                  RecordToolAdopted, RecordToolEnded, ChangeLifecycle, ChangeMode, RejectConfig,
-                 ConfirmVersion, RecordUpgradePending>;
+                 ConfirmVersion, RecordUpgradePending, RecordReboot>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -138,6 +138,8 @@ struct ActionFailed {
   std::string message, output;
   Seq same_as = 0;  // an identical failure recorded before; then message and output are empty
   Digest failure;   // of (error, message): what makes two failures identical; zero if untold
+  std::optional<Left> left;      // its target was changed all the same, and this was there then
+  std::optional<Traces> traces;  // of that
   bool operator==(const ActionFailed&) const = default;
 };
 struct ActionsNotStarted {
