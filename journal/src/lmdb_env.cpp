@@ -104,7 +104,8 @@ Result<std::shared_ptr<Environment>> Environment::open(const Wanted& wanted) {
 }
 
 Status Environment::set_up(const Wanted& wanted) {
-  const auto size = file_size(wanted.folder + "/data.mdb");
+  data_file_ = wanted.folder + "/data.mdb";
+  const auto size = file_size(data_file_);
   // A reader of a copy maps no more than the file: what a damaged page claims is never believed.
   auto map = rounded(std::max<std::uint64_t>(size, kMapStep));
   if (wanted.access != Access::read_copy)

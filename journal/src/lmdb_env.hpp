@@ -72,6 +72,8 @@ class Environment {
   // Whether the opener named the index: in a store of before it, opened for reading, it is empty.
   [[nodiscard]] bool is_wanted(std::string_view name) const;
   [[nodiscard]] int data_fd() const;
+  // Its path, for messages.
+  [[nodiscard]] const std::string& data_file() const { return data_file_; }
   // End of the file's used part.
   [[nodiscard]] std::uint64_t used_bytes() const;
   [[nodiscard]] Result<Usage> read_usage();
@@ -96,6 +98,7 @@ class Environment {
   [[nodiscard]] Status adopt_map();
 
   MDB_env* env_ = nullptr;
+  std::string data_file_;
   Access access_ = Access::write;
   MDB_dbi events_ = 0;
   MDB_dbi meta_ = 0;

@@ -156,7 +156,7 @@ Status LmdbLog::commit(const std::function<int(MDB_txn*)>& body) {
       continue;
     }
     if (was_cut_short(number, env_->data_fd())) number = ENOSPC;
-    auto error = lmdb_error(number, "append");
+    auto error = lmdb_error(number, "append to " + env_->data_file());
     is_failed_ = true;
     if (number > 0 && error.code() != ErrorCode::no_space)
       return fail(Error(ErrorCode::io_error, error.message(), error.sys_errno()));
@@ -221,16 +221,16 @@ Status LmdbLog::reserve(std::uint64_t bytes) {
   const auto needed = 2 * bytes + kTreeRoom;
   struct statvfs info {};
   if (::fstatvfs(env_->data_fd(), &info) != 0)
-    return fail(error_from_errno(errno, "ask for free space"));
+    return fail(error_from_errno(errno, "ask for free space of " + env_->data_file()));
   if (std::uint64_t{info.f_bavail} * info.f_frsize < needed)
     return fail(ErrorCode::no_space,
-                "less than " + std::to_string(needed) + " bytes are free for the journal");
+                env_->data_file() + ": less than " + std::to_string(needed) + " bytes are free");
   // Blocks beyond the end are taken now and used by the commits that follow; asking again takes no
   // more. Quotas are honoured, which free space alone does not show.
   const auto end = static_cast<off_t>(env_->used_bytes());
   const auto size = static_cast<off_t>(needed);
   if (::fallocate(env_->data_fd(), FALLOC_FL_KEEP_SIZE, end, size) != 0 && errno != EOPNOTSUPP) {
-    const auto error = error_from_errno(errno, "reserve space for the journal");
+    const auto error = error_from_errno(errno, "reserve space in " + env_->data_file());
     // A part may have been taken; nobody needs it now.
     static_cast<void>(
         ::fallocate(env_->data_fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, size));

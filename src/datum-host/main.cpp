@@ -109,6 +109,7 @@ int serve(const Asked& asked, datum::host::Log& log, datum::host::Notifier& noti
 int main(int argc, char** argv) {
   keep_heap_small();
   if (!datum::program::hold_standard_streams()) return 1;
+  datum::program::survive_full_files();
   datum::program::drop_dangerous_variables();
   datum::program::forbid_core_dumps();
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor

@@ -29,6 +29,8 @@ int dispatch(const datum::program::Arguments& arguments) {
       return datum::program::store_command(arguments);
     case Verb::acknowledge:
       return datum::program::acknowledge_command(arguments);
+    case Verb::adopt:
+      return datum::program::adopt_command(arguments);
     case Verb::revert:
     case Verb::keep:
       return datum::program::revert_command(arguments);
@@ -62,6 +64,11 @@ int dispatch(const datum::program::Arguments& arguments) {
 int main(int argc, char** argv) {
   datum::program::prepare_heap();
   if (!datum::program::hold_standard_streams()) return 1;
+  if (const auto problem = datum::program::take_descriptors(); !problem.empty()) {
+    std::fprintf(stderr, "datum: %s\n", problem.c_str());
+    return 1;
+  }
+  datum::program::survive_full_files();
   datum::program::drop_dangerous_variables();
   // Lists are long: a call for each 4 KiB of them is too many. A terminal keeps its lines.
   // glibc takes a size only with a buffer. It is flushed after main and never freed.

@@ -91,6 +91,14 @@ void print_report(const Arguments& arguments, const core::State& state, const Re
   print(inspect::pass_text(line, style));
 }
 
+// Nothing of what the pass changed can be put back, and nothing is as before already.
+bool is_refused(const Reverted& reverted) {
+  const auto& actions = reverted.report.plan->actions;
+  return actions.size() >= reverted.targets &&
+         std::all_of(actions.begin(), actions.end(),
+                     [](const auto& action) { return !action.refusal.empty(); });
+}
+
 // Until everything is undone, something differs from what was asked for.
 int exit_of(const engine::PassReport& report) {
   const int code = core::exit_code(report.status.condition);
@@ -124,6 +132,9 @@ Result<int> run_revert(const Arguments& arguments) {
   }
   if (!reverted) return fail(std::move(reverted).error());
   print_report(arguments, state, *reverted, session.loop->clock().wall_now());
+  if (is_refused(*reverted))
+    return fail(ErrorCode::refused,
+                "pass " + std::to_string(arguments.pass) + ": nothing of it can be undone");
   return exit_of(reverted->report);
 }
 

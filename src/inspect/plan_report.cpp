@@ -82,9 +82,12 @@ std::string shape_of(const Line& line) {
          line.acknowledged;
 }
 
-// What a tool wrote, under its action: line by line, never cut.
-std::string output_lines(std::string_view output) {
+// What a tool wrote, under its action: line by line, never cut. One line that `said` has already is
+// not told twice.
+std::string output_lines(std::string_view output, std::string_view said) {
   std::string text;
+  while (!output.empty() && output.back() == '\n') output.remove_suffix(1);
+  if (said.find(output) != std::string_view::npos) return text;
   while (!output.empty()) {
     const auto end = std::min(output.find('\n'), output.size());
     const auto line = output.substr(0, end);
@@ -115,7 +118,7 @@ std::string single_text(const Line& line, std::size_t reference_width, const Sty
   // What went wrong is never cut.
   if (!fate.empty() && fate != "done" && fate != "observed only")
     text += "      " + painter.paint(text::Colour::red, text::escape(fate)) + "\n";
-  if (line.outcome != nullptr) text += output_lines(line.outcome->output);
+  if (line.outcome != nullptr) text += output_lines(line.outcome->output, fate);
   return text;
 }
 
@@ -172,15 +175,13 @@ std::string summary_text(const core::Plan& plan) {
   add_count(text, counts.adopt, "to adopt unchanged");
   add_count(text, counts.release, "to release");
   if (text.empty()) text = "no other change";
-  if (counts.refused != 0 || counts.blocked != 0) {
-    std::string of_these;
-    if (counts.refused != 0) of_these = std::to_string(counts.refused) + " will fail";
-    if (counts.blocked != 0)
-      of_these +=
-          (of_these.empty() ? "" : " and ") + std::to_string(counts.blocked) + " will be blocked";
-    text += ", of which " + of_these;
-  }
   const auto removals = counts.remove + counts.purge + counts.leave;
+  if (counts.refused != 0 || counts.blocked != 0) {
+    std::string fates;
+    add_count(fates, counts.refused, "will fail");
+    add_count(fates, counts.blocked, "will be blocked");
+    text += "; of all " + std::to_string(plan.actions.size()) + " actions " + fates;
+  }
   return "Plan: " + text + "; " + text::format_count(counts.restarts, "restart") + ", " +
          text::format_count(counts.reloads, "reload") + ", " +
          text::format_count(removals, "removal") + ".\n";

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -36,6 +38,25 @@ void forbid_core_dumps() {
   limit.rlim_cur = 0;
   ::setrlimit(RLIMIT_CORE, &limit);
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+std::string take_descriptors() {
+  // With fewer the loop, the store or a pass fails somewhere in the middle.
+  constexpr rlim_t kNeeded = 64;
+  constexpr rlim_t kUsual = 1024;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "the limit of open files cannot be asked for";
+  if (limit.rlim_cur < kUsual) {
+    limit.rlim_cur = std::min(kUsual, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= kNeeded) return {};
+  return std::to_string(limit.rlim_cur) + " open files are allowed (ulimit -n), " +
+         std::to_string(kNeeded) + " are needed";
+}
+
+void survive_full_files() {
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace datum::program

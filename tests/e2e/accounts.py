@@ -258,6 +258,31 @@ class Users(Case):
             for file, text in before.items():
                 (self.etc.folder / file).write_text(text)
 
+    def test_spoilt_lines(self):
+        """user: an account whose line is not of the format is unknown, named with its file, and no tool touches it [G09]"""
+        self.enforce(user(**ANNA), group("made"))
+        before = self.etc.snapshot()
+        for name, who, line in (("passwd", "anna", "anna:x:6000:50"), ("passwd", "anna", "anna:x:six:50:Anna A:/srv/anna:/bin/sh"),
+                                ("shadow", "anna", "anna"), ("group", "made", "made:x:"), ("group", "made", "made:x:-1:"),
+                                ("gshadow", "made", "made:!")):
+            with self.subTest(line=line):
+                self.etc.drop(name, who)
+                self.etc.put(name, [*self.etc.lines(name), line.split(":")])
+                spoilt = self.etc.snapshot()
+                done = self.enforce(user(**{**ANNA, "shell": "/bin/zsh"}) if who == "anna" else user(**ANNA), group("made"), code=4)
+                self.assertIn(f"/etc/{name}: the line of {who} is not of the format", done.out)
+                self.assertEqual(self.etc.snapshot(), spoilt)
+                for file, text in before.items():
+                    (self.etc.folder / file).write_text(text)
+
+    def test_hidden_members(self):
+        """user: a group of which only one of the two files says that the user is in it is named [G09]"""
+        self.enforce(user(**ANNA))
+        self.etc.edit("gshadow", "adm", 3, "")
+        text = self.bench.observe().text
+        self.assertIn("/etc/group and /etc/gshadow do not agree on whether anna is in adm", text)
+        self.assertEqual(self.seen(), {})
+
     def test_files_that_disagree(self):
         """group: what group and gshadow, or passwd and shadow, do not agree on is named with its file [G09]"""
         self.enforce(user(**ANNA), group("made"))
@@ -365,6 +390,14 @@ class Groups(Case):
         self.enforce(fleet.directory("d", "/d"))
         self.assertEqual([self.etc.entry(name, "made") for name in ("group", "gshadow")], [[], []])
 
+    def test_root(self):
+        """group: the one with number 0 is never removed, whatever its name, and the refusal is Datum's own"""
+        for name in ("root", "wheel"):
+            self.etc.put("group", [[name, "x", "0", ""], *self.etc.lines("group")[1:]])
+            done = self.enforce(group(name, state="absent"), code=4)
+            self.assertIn("a group with gid 0 is never removed", done.out)
+            self.assertEqual(self.etc.entry("group", name)[2], "0")
+
     def test_absent(self):
         """group: absent removes it once; one that is somebody's primary group fails with the tool's words"""
         self.etc.put("passwd", [*self.etc.lines("passwd"), ["old", "x", "3000", "77", "", "/", "/bin/sh"]])
@@ -373,6 +406,45 @@ class Groups(Case):
         done = self.enforce(group("other", state="absent"), code=2)
         self.assertIn("cannot remove the primary group of user 'old'", done.out)
         self.assertEqual(self.etc.entry("group", "other")[0], "other")
+
+
+class Unreadable(Case):
+    """A link, a folder or a FIFO where a file of accounts belongs."""
+
+    def replace(self, name, how):
+        path = self.etc.folder / name
+        path.unlink()
+        {"link": lambda: path.symlink_to("elsewhere"), "folder": path.mkdir, "fifo": lambda: os.mkfifo(path)}[how]()
+
+    def check(self, name, how):
+        owner = {"group": "staff"} if name == "group" else {"owner": "anna"}
+        wanted = [fleet.file("plain", "/plain", "x\n"), fleet.file("number", "/number", "x\n", owner="0", group="0"),
+                  fleet.file("root", "/root", "x\n", owner="root", group="root"),
+                  fleet.with_keys(fleet.file("named", "/named", "x\n", **owner), requires=["User[anna]"]),
+                  user(shell="/bin/sh"), group("made")]
+        self.enforce(*wanted)
+        self.replace(name, how)
+        (self.bench.root / "plain").write_text("by hand\n")
+        done = self.enforce(*wanted, code=4)
+        self.assertEqual((self.bench.root / "plain").read_text(), "x\n")
+        status = fleet.datum("status", "--root", self.bench.root, "--state", self.bench.state, "--json").lines[0]
+        self.assertEqual(status["condition"], "unknown")
+        self.assertEqual({one["reference"]: one["condition"] for one in status["resources"]},
+                         dict.fromkeys(("File[named]", "User[anna]", "Group[made]"), "unknown"), done.text)
+
+    def test_passwd(self):
+        """accounts: where passwd cannot be read, what needs it is unknown and everything else goes on [G09]"""
+        for how in ("link", "folder", "fifo"):
+            with self.subTest(how=how):
+                self.setUp()
+                self.check("passwd", how)
+
+    def test_group(self):
+        """accounts: where group cannot be read, what needs it is unknown and everything else goes on [G09]"""
+        for how in ("link", "folder", "fifo"):
+            with self.subTest(how=how):
+                self.setUp()
+                self.check("group", how)
 
 
 class Tools(Case):
@@ -395,6 +467,7 @@ class Tools(Case):
         self.bench.declare(group("made"))
         done = self.bench.enforce(before=self.replace_tool("groupadd", "echo out of paper >&2; exit 7\n"))
         self.assertIn("groupadd ended with status 7: out of paper", done.out)
+        self.assertEqual(done.out.count("out of paper"), 1, done.out)
         done = self.bench.enforce(before=self.replace_tool("groupadd", "kill -9 $$\n"))
         self.assertIn("groupadd died of signal 9", done.out)
         self.assertEqual(self.bench.enforce().code, 0)
@@ -414,7 +487,26 @@ class Tools(Case):
             self.assertEqual(done.code, 0, done.text)
             told = [event for event in self.bench.events() if event["kind"] == "actionRecovered"][-1]
             self.assertEqual(told["event"]["outcome"], "tookEffect" if late else "didNot")
-            self.assertIn(f"group:{name}", self.bench.owned())
+            self.assertEqual(self.bench.owned()[f"group:{name}"]["how"], "created")
+        self.enforce(fleet.directory("d", "/d"))
+        self.assertEqual([self.etc.entry("group", name) for name in ("early", "late")], [[], []])
+
+    def test_half_made(self):
+        """account: one that a tool made before the next tool failed is Datum's own, is told by revert, and goes later"""
+        self.bench.declare(user(groups=["adm"], passwordRef="anna"))
+        done = self.bench.enforce(before=self.replace_tool("chpasswd", "echo no >&2; exit 1\n"))
+        self.assertEqual(done.code, 2, done.text)
+        self.assertEqual(self.etc.entry("passwd", "anna")[0], "anna")
+        self.assertEqual(self.bench.owned()["user:anna"]["how"], "created")
+        number = self.bench.events("--kind", "passStarted")[-1]["seq"]
+        told = fleet.datum("revert", str(number), "--root", self.bench.root, "--state", self.bench.state, "--mode", "enforce")
+        self.assertEqual(told.code, 1, told.text)
+        self.assertIn("user:anna", told.text)
+        self.assertIn("nothing of it can be undone", told.err)
+        self.assertNotIn("converged", told.text)
+        self.enforce(user(groups=["adm"], passwordRef="anna"))
+        self.enforce(fleet.directory("d", "/d"))
+        self.assertEqual(self.etc.entry("passwd", "anna"), [])
 
     def test_lock(self):
         """account: a lock that somebody holds is waited for a while, and then its holder is named"""

@@ -2,6 +2,8 @@
 // leaves.
 #pragma once
 
+#include <string>
+
 namespace datum::program {
 
 // A standard stream that the caller closed would else be the next file that is opened, and what is
@@ -12,5 +14,10 @@ void drop_dangerous_variables();
 // Content that others may not read is held in memory: no image of it is left behind, for this
 // program's children neither, and nobody but root attaches to it.
 void forbid_core_dumps();
+// As many open files as are allowed, and a thousand at most: that is what a pass reckons with. What
+// is wrong, in words, where fewer are allowed than a loop, a store and a pass need; else empty.
+[[nodiscard]] std::string take_descriptors();
+// A file that may not grow any more (RLIMIT_FSIZE) is an error of its write, and no death.
+void survive_full_files();
 
 }  // namespace datum::program

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# test: short root
+"""What the caller's limits and odd ways take away: descriptors, room in a file, a link that leads to nothing."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import fleet  # noqa: E402
+import tap  # noqa: E402
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.bench = fleet.Bench()
+        self.addCleanup(self.bench.close)
+
+    def limited(self, limit):
+        return ["sh", "-c", f'ulimit {limit} && exec "$@"', "-"]
+
+
+class Limits(Case):
+    def test_descriptors(self):
+        """limits: too few open files end a command with 1 and words, at any number; enough hard ones are taken"""
+        self.bench.declare(fleet.file("a", "/a", "a\n"))
+        for number in (8, 20, 63):
+            done = self.bench.observe(before=self.limited(f"-n {number}"))
+            self.assertEqual((done.code, done.out), (1, ""), done.text)
+            self.assertIn(f"{number} open files are allowed (ulimit -n)", done.err)
+        for number in ("-n 64", "-S -n 8"):
+            self.assertEqual(self.bench.observe(before=self.limited(number)).code, 2, number)
+
+    def test_file_size(self):
+        """limits: a store that may not grow is an error that names its file, and no death"""
+        self.bench.declare(*[fleet.file(f"f{n}", f"/f{n}", f"{n}\n") for n in range(300)])
+        codes = set()
+        for blocks in (1, 32, 64, 128):
+            done = self.bench.enforce(before=self.limited(f"-f {blocks}"))
+            self.assertIn(done.code, (0, 1, 2), f"{blocks}: {done.text}")
+            codes.add(done.code)
+            if done.code == 1:
+                self.assertRegex(done.err, r"/state\b.*: .")
+        self.assertIn(1, codes)
+        self.assertEqual(self.bench.enforce().code, 0)
+
+
+class Ways(Case):
+    def test_dangling_link(self):
+        """paths: a link on the way that leads to nothing is named with where it leads, not a folder that is missing"""
+        (self.bench.root / "srv").symlink_to("/mnt/data")
+        self.bench.declare(fleet.file("a", "/srv/app/a", "a\n"))
+        done = self.bench.run("plan")
+        self.assertIn("missing folder: /srv (a link to /mnt/data) does not exist", done.out)
+        (self.bench.root / "mnt/data/app").mkdir(parents=True)
+        self.assertEqual(self.bench.enforce().code, 0)
+        self.assertEqual((self.bench.root / "mnt/data/app/a").read_text(), "a\n")
+
+    def test_summary(self):
+        """plan: the summary line counts what will fail of all actions, removals included"""
+        (self.bench.root / "d").mkdir()
+        (self.bench.root / "d/x").mkdir()
+        (self.bench.root / "d/x/y").write_text("")
+        (self.bench.root / "f").mkdir()
+        self.bench.declare(fleet.directory("d", "/d", state="absent"), fleet.file("f", "/f", "f\n"))
+        out = self.bench.run("plan").out
+        self.assertIn("; of all 2 actions 2 will fail; ", out)
+        self.assertTrue(out.splitlines()[-2].startswith("Plan: ") or "Plan: " in out)
+
+
+if __name__ == "__main__":
+    tap.main()
