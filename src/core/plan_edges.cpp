@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "planning.hpp"
+#include "refusal.hpp"
 
 namespace datum::core {
 namespace {
@@ -116,6 +117,22 @@ bool provides_folder(const Planning& planning, const std::string& path) {
   return is_folder && (action.kind == ActionKind::create || action.kind == ActionKind::replace);
 }
 
+// The package that this plan installs or changes and that the resource requires, itself or by way
+// of others. Requirements have no circles.
+const Reference* find_bringer(const Planning& planning, const Subject& subject) {
+  for (const auto& reference : subject.resource->requirements) {
+    const auto* required = planning.find(reference);
+    if (required == nullptr || required == &subject) continue;
+    if (required->own && required->resource->target.family == TargetFamily::package) {
+      const auto& action = planning.drafts[*required->own].action;
+      if (builds(action.kind) && action.refusal.empty() && !action.observe_only)
+        return &required->resource->reference;
+    }
+    if (const auto* further = find_bringer(planning, *required)) return further;
+  }
+  return nullptr;
+}
+
 // A user comes after the groups that the plan makes and that the document names.
 void add_account_order(Planning& planning, const Subject& subject) {
   const auto& resource = *subject.resource;
@@ -213,18 +230,35 @@ void add_edges(Planning& planning) {
   }
 }
 
+namespace {
+
+// What is missing may come with a package; whether it did is looked at again before the action.
+bool wait_for_bringer(const Planning& planning, const Subject& subject, Action& action) {
+  const auto* package = find_bringer(planning, subject);
+  if (package == nullptr) return false;
+  action.refusal.clear();
+  action.note = "looked at again once " + package->text() + " is there";
+  return true;
+}
+
+}  // namespace
+
 // What an earlier action provides counts as provided; parents are never invented.
 void check_parents(Planning& planning) {
   for (const auto& subject : planning.subjects) {
-    if (!subject.own || subject.observation->missing_parent.empty()) continue;
+    if (!subject.own) continue;
     auto& action = planning.drafts[*subject.own].action;
-    if (!builds(action.kind) || !action.refusal.empty() ||
-        action.target.family != TargetFamily::path)
+    if (!builds(action.kind) || action.target.family != TargetFamily::path) continue;
+    if (action.refusal == kNoContent) {
+      wait_for_bringer(planning, subject, action);
       continue;
+    }
+    if (!action.refusal.empty() || subject.observation->missing_parent.empty()) continue;
     const std::string parent(parent_of(action.target.name));
-    if (provides_folder(planning, parent)) continue;
+    if (provides_folder(planning, parent) || wait_for_bringer(planning, subject, action)) continue;
     action.refusal = "missing folder: " + subject.observation->missing_parent +
-                     " does not exist and nothing in the plan makes it; declare a Directory for it";
+                     " does not exist and nothing in the plan makes it; declare a Directory for "
+                     "it, or require the Package that brings it";
   }
 }
 

@@ -101,6 +101,8 @@ void draft_undone(Planning& planning);
 // Folders that are not empty: removed after their entries if these are all that is in them.
 void settle_full_folders(Planning& planning);
 void add_edges(Planning& planning);
+// A resource comes after the packages that it requires, and what of it is missing may come with
+// them.
 void check_parents(Planning& planning);
 void apply_brake(Planning& planning);
 // Where an action waits for one that is only observed, it is blocked on that instead.

@@ -68,8 +68,7 @@ std::string_view obstacle_words(const Subject& subject, const Action& action) {
     case Obstacle::hard_links:
       return "hard links: other names share this file; declare hardLinks: break or inPlace";
     case Obstacle::no_content:
-      return "no content: the file is missing and only its metadata is declared; declare content, "
-             "or put the file there";
+      return kNoContent;
     case Obstacle::not_corrected:
       return only_uncorrected(action)
                  ? "not corrected: a number in use is never changed; change it by hand, or declare "

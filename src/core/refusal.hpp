@@ -8,6 +8,11 @@
 
 namespace datum::core {
 
+// Of a file of which only metadata is declared.
+inline constexpr std::string_view kNoContent =
+    "no content: the file is missing and only its metadata is declared; declare content, put the "
+    "file there, or require the Package that brings it";
+
 // What the resource is, where it is as declared.
 [[nodiscard]] Found own_form(model::ResourceType type);
 // Empty if nothing that looking can tell is in the way. Folders that are not empty are judged

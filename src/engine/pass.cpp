@@ -10,10 +10,12 @@
 #include "datum/codec/documents.hpp"
 #include "datum/codec/plan.hpp"
 #include "datum/config/glob.hpp"
+#include "datum/core/second_look.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/engine/upkeep.hpp"
 #include "observe.hpp"
 #include "running.hpp"
+#include "second_look.hpp"
 
 namespace datum::engine {
 
@@ -160,21 +162,27 @@ loop::Task<Status> Conductor::observe_and_plan(Running& running) {
   co_return co_await making;
 }
 
-loop::Task<Status> Conductor::make_plan(Running& running,
-                                        std::vector<core::LeavingObservation> leaving) {
+core::PlanInput Conductor::plan_input(const Running& running) const {
   const auto& request = running.request;
   core::PlanInput input;
   input.manifest = request.manifest.get();
-  input.observations = running.report.observations;
-  input.leaving = leaving;
   input.state = &store_.history->state();
   if (request.undoing) input.reversal = &request.undoing->reversal;
-  running.observe_list = request.undoing
-                             ? undone_matching(*request.undoing, request.observe_globs)
-                             : references_matching(*request.manifest, request.observe_globs);
   input.observe_list = running.observe_list;
   input.protect_list = owned_matching(store_.history->state(), request.protect_globs);
   input.limits = request.limits;
+  return input;
+}
+
+loop::Task<Status> Conductor::make_plan(Running& running,
+                                        std::vector<core::LeavingObservation> leaving) {
+  const auto& request = running.request;
+  running.observe_list = request.undoing
+                             ? undone_matching(*request.undoing, request.observe_globs)
+                             : references_matching(*request.manifest, request.observe_globs);
+  auto input = plan_input(running);
+  input.observations = running.report.observations;
+  input.leaving = leaving;
   running.report.plan = std::make_shared<const core::Plan>(core::compute_plan(input));
   running.phases.assign(running.report.plan->actions.size(), core::Phase::waiting);
   running.report.outcomes.resize(running.phases.size());
@@ -302,7 +310,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   co_return Status{};
 }
 
-static std::vector<Digest> failure_digests(const core::Plan& plan) {
+std::vector<Digest> failure_digests(const core::Plan& plan) {
   std::vector<Digest> digests;
   digests.reserve(plan.actions.size());
   for (const auto& action : plan.actions)
@@ -330,8 +338,11 @@ static std::vector<std::size_t> unsettled(const model::Manifest& manifest, const
 
 loop::Task<Status> Conductor::look_again(Running& running) {
   if (running.request.undoing) co_return Status{};
-  auto places =
-      unsettled(*running.request.manifest, *running.report.plan, running.phases, running.told);
+  // Packages may have changed anything.
+  auto places = core::has_run_packages(*running.report.plan, running.phases)
+                    ? all_places(*running.request.manifest)
+                    : unsettled(*running.request.manifest, *running.report.plan, running.phases,
+                                running.told);
   if (places.empty()) co_return Status{};
   auto looking = observe_places(loop_, running.looking, std::move(places));
   const auto observations = co_await looking;
@@ -358,6 +369,13 @@ loop::Task<Status> Conductor::apply(Running& running) {
     auto ordinals = core::next_wave(*plan, running.phases);
     if (ordinals.empty()) break;
     if (!may_go_on(running)) break;
+    if (needs_second_look(running, ordinals)) {
+      auto looking = look_before(running, std::move(ordinals));
+      DATUM_CO_TRY(co_await looking);
+      continue;
+    }
+    if (plan->actions[ordinals.front()].target.family == model::TargetFamily::package)
+      running.looked.clear();
     auto wave = run_wave(running, std::move(ordinals));
     auto ran = co_await wave;
     if (ran) continue;
@@ -449,6 +467,8 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
     co_return fail(std::move(why));
   }
   report_pending(running);
+  auto rebooting = look_for_reboot(running);
+  DATUM_CO_TRY(co_await rebooting);
   DATUM_CO_TRY(end_pass(running));
   auto waiting = wait_durable(*store_.history);
   DATUM_CO_TRY(co_await waiting);

@@ -23,6 +23,7 @@ struct Conductor::Running {
   std::vector<core::Phase> phases;
   std::map<model::Reference, std::uint32_t> started;  // Services, by the action that started them
   std::set<model::Reference> told;  // Services whose units were asked to read anew
+  std::set<std::uint32_t> looked;   // ordinals that were looked at since the last package action
   BootNs began;
   // Of a dead pass: the wave whose tools are to be forgotten, and the one that goes on past its
   // limit.

@@ -109,6 +109,8 @@ std::string status_text(const core::State& state, const core::HostStatus& status
   if (state.link_hold) text += row("held", hold_text(*state.link_hold));
   if (status.pending_notifications > 0)
     text += row("pending", text::format_count(status.pending_notifications, "notification"));
+  if (!state.reboot_required_by.empty())
+    text += row("restart", "wanted by " + text::escape(state.reboot_required_by));
   text += row("root", text::escape(state.root));
   text += row("owned", text::format_count(state.owned.size(), "target"));
   if (!state.kept.empty())
@@ -183,6 +185,7 @@ std::string status_json(const core::State& state, const core::HostStatus& status
       .end_object()
       .member("owned", state.owned.size())
       .member("kept", state.kept.size());
+  json.member("rebootRequiredBy", state.reboot_required_by);
   write_last_pass(json, state.last_pass);
   write_resources(json, state, now);
   write_contests(json, notes.contests);

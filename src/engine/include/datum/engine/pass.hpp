@@ -121,6 +121,10 @@ class Conductor {
   [[nodiscard]] loop::Task<Status> end_dead_pass(Running& running,
                                                  const model::ManifestPtr& manifest);
   [[nodiscard]] loop::Task<Status> look_again(Running& running);
+  [[nodiscard]] loop::Task<Status> look_before(Running& running,
+                                               std::vector<std::uint32_t> ordinals);
+  [[nodiscard]] loop::Task<Status> look_for_reboot(Running& running);
+  [[nodiscard]] core::PlanInput plan_input(const Running& running) const;
   static void count_observed_only(const Running& running, const core::State& state,
                                   core::FinishPass& finish);
   [[nodiscard]] loop::Task<Status> observe_and_plan(Running& running);
