@@ -124,6 +124,17 @@ void add_revert_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   keep.app().add_flag("--lift", arguments.lift, "end it now");
 }
 
+void add_adopt(Commands& commands, CLI::App& top, Arguments& arguments) {
+  auto& adopt = add(commands, top, arguments, Verb::adopt, "adopt",
+                    "print documents for what is on the machine");
+  auto& app = adopt.with_root("look inside this tree").app();
+  app.add_option("NAME", arguments.files, "an absolute path, or Type[name]")->required();
+  app.add_flag("--print", arguments.print, "print them, or write them with --into; change nothing");
+  app.add_option("--into", arguments.into, "write them as a layer into this new folder")
+      ->type_name("DIR")
+      ->check(kNotEmpty);
+}
+
 void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   const auto rooted = [&](Command& command) -> Command& {
     return command.with_root("the tree the store acts on").with_state();
@@ -332,6 +343,7 @@ Parsed parse_arguments(int argc, char** argv) {
   journal.require_subcommand(1);
   add_store_verbs(commands, app, arguments);
   add_revert_verbs(commands, app, arguments);
+  add_adopt(commands, app, arguments);
   add_journal_verbs(commands, arguments, journal);
   add_replay_verbs(commands, app, arguments);
   add_upkeep_verbs(commands, arguments, journal);

@@ -30,6 +30,7 @@ enum class Verb : std::uint8_t {
   acknowledge,
   revert,
   keep,
+  adopt,
   journal_list,
   journal_show,
   journal_tail,
@@ -65,6 +66,9 @@ struct Arguments : Place, DesiredSource {
   // fleet verbs
   std::string output, base, reference, folder;
   std::vector<std::string> files;
+  // adopt, with `files`: what is named
+  bool print = false;
+  std::string into;
   // history, journal
   std::string target;
   std::string journal;  // a store's folder or an export, instead of --state

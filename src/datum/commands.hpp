@@ -15,6 +15,7 @@ namespace datum::program {
 [[nodiscard]] int journal_command(const Arguments& arguments);      // journal …
 [[nodiscard]] int replay_command(const Arguments& arguments);       // replay postmortem
 [[nodiscard]] int acknowledge_command(const Arguments& arguments);  // ack
+[[nodiscard]] int adopt_command(const Arguments& arguments);        // adopt
 [[nodiscard]] int revert_command(const Arguments& arguments);       // revert keep
 [[nodiscard]] int host_command(const Arguments& arguments);         // hold, mode, config check
 [[nodiscard]] int upkeep_command(const Arguments& arguments);  // journal archive stat set-aside

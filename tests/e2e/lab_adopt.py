@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# test: long root
+"""`datum adopt --print` on a machine with a real systemd and dpkg: what it prints plans clean there and on a second machine in
+the same state. And what the machine says of a restart that it waits for."""
+
+import pathlib
+import shutil
+import sys
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import fleet  # noqa: E402
+import tap  # noqa: E402
+from machine import Node  # noqa: E402
+
+UNIT = "[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
+KEY = "kernel.panic_on_oops"
+NAMES = ["/etc/hostname", "/etc/systemd", "/etc/mtab", "/usr/bin/mount", "Package[libc6]", "Package[systemd]", "Service[running]",
+         "Service[stopped]", "Service[disabled]", "Service[masked]", "Service[systemd-journald]", "Service[apt-daily.timer]",
+         "User[nobody]", "User[root]", "Group[adm]", f"Sysctl[{KEY}]"]
+
+
+class Case(unittest.TestCase):
+    def machine(self, name):
+        node = Node(name)
+        self.addCleanup(node.drop)
+        node.boot()
+        return node
+
+
+class Adopt(Case):
+    def prepare(self, node):
+        for name in ("running", "stopped", "disabled"):
+            node.unit(f"{name}.service", UNIT)
+        node.must("systemctl", "enable", "--now", "running")
+        node.must("systemctl", "enable", "stopped")
+        node.must("systemctl", "mask", "masked")
+        node.must("apt-mark", "hold", "systemd")
+        node.put("/etc/hostname", "same\n")
+
+    def check_clean(self, node):
+        plan = node.one_pass("plan", "--json")
+        changing = {line["reference"]: [change["field"] for change in line["changes"]] for line in plan.lines
+                    if line.get("action") not in (None, "adopt")}
+        # That a kernel value holds after a restart too is said above its document.
+        self.assertEqual(changing, {f"Sysctl[{KEY}]": ["persisted"]}, plan.text)
+        self.assertEqual(sum("action" in line for line in plan.lines), len(NAMES), plan.text)
+
+    def test_two_machines(self):
+        """adopt: what is printed of packages, units, accounts, files and kernel values plans clean here and on a second machine"""
+        first, second = self.machine("adopt-a"), self.machine("adopt-b")
+        for node in (first, second):
+            self.prepare(node)
+        printed = first.datum("adopt", "--print", *NAMES)
+        self.assertEqual(printed.code, 0, printed.text)
+        first.declare()
+        first.put("/srv/fleet/base/resources.yaml", printed.out)
+        self.check_clean(first)
+        shutil.copytree(first.path("/srv/fleet"), second.path("/srv/fleet"))
+        self.check_clean(second)
+        second.must("systemctl", "stop", "running")
+        second.must("apt-mark", "unhold", "systemd")
+        seen = fleet.drifts(second.observe("--json"))
+        self.assertEqual(seen["Service[running]"], ["state"])
+        self.assertEqual(seen["Package[systemd]"], ["pinned"])
+
+
+class Restart(Case):
+    def status(self, node):
+        return node.datum("status", "--state", node.STATE, "--json").lines[0]
+
+    def test_seen(self):
+        """restart: what asks for one is a flag with its cause from the next pass on, in both modes, and nothing restarts"""
+        node = self.machine("restart")
+        node.declare(fleet.file("a", "/srv/a", "a\n"))
+        self.assertEqual(node.enforce().code, 0)
+        self.assertNotIn("awaiting-reboot", self.status(node)["flags"])
+        boot = node.must("cat", "/proc/sys/kernel/random/boot_id")
+        node.put("/run/reboot-required", "*** System restart required ***\n")
+        node.put("/run/reboot-required.pkgs", "libc6\n")
+        for one_pass in (node.observe, node.enforce):
+            self.assertEqual(one_pass().code, 0)
+            status = self.status(node)
+            self.assertIn("awaiting-reboot", status["flags"])
+            self.assertEqual((status["condition"], status["rebootRequiredBy"]), ("converged", "/run/reboot-required (libc6)"))
+        self.assertIn("wanted by /run/reboot-required (libc6)", node.datum("status", "--state", node.STATE).out)
+        told = [event for event in node.events() if event["kind"] == "rebootRequired"]
+        self.assertEqual(len(told), 1)
+        head = len(node.events())
+        self.assertEqual(node.enforce().code, 0)
+        self.assertLessEqual(len(node.events()) - head, 4)
+        self.assertEqual(node.must("cat", "/proc/sys/kernel/random/boot_id"), boot)
+        node.must("rm", "/run/reboot-required", "/run/reboot-required.pkgs")
+        self.assertEqual(node.enforce().code, 0)
+        self.assertNotIn("awaiting-reboot", self.status(node)["flags"])
+        self.assertEqual([event["kind"] for event in node.events() if event["kind"].startswith("reboot")],
+                         ["rebootRequired", "rebootSeen"])
+
+    def test_after_it(self):
+        """restart: one that happened ends it, by the machine's boot"""
+        node = self.machine("restarted")
+        node.declare(fleet.file("a", "/srv/a", "a\n"))
+        node.put("/run/reboot-required", "")
+        self.assertEqual(node.enforce().code, 0)
+        self.assertIn("awaiting-reboot", self.status(node)["flags"])
+        node.kill()
+        node.boot()
+        self.assertEqual(node.enforce().code, 0)
+        self.assertNotIn("awaiting-reboot", self.status(node)["flags"])
+        self.assertEqual(node.events("--kind", "rebootSeen")[-1]["kind"], "rebootSeen")
+
+
+if __name__ == "__main__":
+    tap.main()
