@@ -36,7 +36,7 @@ TEST_CASE("results: what did not exist is owned as created, what did as adopted"
   CHECK(all_of_kind<OwnershipCreated>(events).size() == 1);
   CHECK(all_of_kind<OwnershipAdopted>(events).size() == 2);
   CHECK(world.state.owned.at(path("/a")).created);
-  CHECK_FALSE(world.state.owned.contains(path("/b")));
+  CHECK_FALSE(world.state.owned.at(path("/b")).created);
   CHECK(world.state.owned.at(path("/b")).left.content == digest_of("new"));
 }
 

@@ -95,7 +95,8 @@ TEST_CASE("accounts: while one of the files cannot be read, numbers, root and th
   ModelFiles files;
   files.put_file("/etc/group", "staff:x:50:\n");
   files.put_symlink("/etc/passwd", "/elsewhere");
-  const auto accounts = read(files);
+  const auto root = files.open_root("/");
+  const auto accounts = os::read_accounts(files, *root);
   CHECK(accounts->find_uid("7").value() == 7U);
   CHECK(accounts->find_uid("root").value() == 0U);
   CHECK(accounts->user_name(7) == "7");

@@ -57,10 +57,10 @@ class TestAccounts final : public os::Accounts {
   std::map<std::string, std::uint32_t> users{{"root", 0}, {"test", 1234}};
   std::map<std::string, std::uint32_t> groups{{"root", 0}, {"staff", 50}};
 
-  Result<std::optional<std::uint32_t>> find_uid(std::string_view name) override {
+  [[nodiscard]] Result<std::optional<std::uint32_t>> find_uid(std::string_view name) override {
     return find(users, name);
   }
-  Result<std::optional<std::uint32_t>> find_gid(std::string_view name) override {
+  [[nodiscard]] Result<std::optional<std::uint32_t>> find_gid(std::string_view name) override {
     return find(groups, name);
   }
   std::string user_name(std::uint32_t uid) override { return name_of(users, uid); }
