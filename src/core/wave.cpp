@@ -1,5 +1,6 @@
 // Which actions may run together. Everything that must come before an action is in its `after`, so
 // that two actions of one wave can only meet in folders: that is checked here once more.
+#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 
@@ -15,10 +16,15 @@ class Wave {
   Wave(const Plan& plan, std::span<const Phase> phases, const WaveLimits& limits)
       : plan_(plan), phases_(phases), limits_(limits) {}
 
+  // Scripts of packages may change anything: what else can run comes after them, looked at again.
   std::vector<std::uint32_t> run() {
-    for (const auto& action : plan_.actions) {
+    const auto& all = plan_.actions;
+    const bool packages = std::any_of(all.begin(), all.end(), [this](const Action& action) {
+      return is_package(action) && can_run(action);
+    });
+    for (const auto& action : all) {
       if (members_.size() >= limits_.actions) break;
-      if (!can_run(action) || !fits(action)) continue;
+      if (packages != is_package(action) || !can_run(action) || !fits(action)) continue;
       take(action);
       if (!action.repeatable && !is_package(action)) break;
     }

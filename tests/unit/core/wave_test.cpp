@@ -90,3 +90,13 @@ TEST_CASE("wave: a folder and what lies in it never share a wave, even without a
   plan.actions[1].kind = ActionKind::create;
   CHECK(next_wave(plan, {}) == Ordinals{0, 1});
 }
+
+TEST_CASE("wave: packages that can run go before everything else that can") {
+  World world;
+  const auto manifest = manifest_of({file("a", "/a"), package("p"), package("q")});
+  const auto plan = world.plan(manifest);
+  const auto wave = next_wave(plan, {});
+  CHECK(wave.size() == 2);
+  for (const auto ordinal : wave)
+    CHECK(plan.actions[ordinal].target.family == model::TargetFamily::package);
+}
