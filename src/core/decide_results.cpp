@@ -60,7 +60,7 @@ class Ending {
           ActionStillRunning{state_.pass->id, action.ordinal, action.target, result.still_running});
     append_failure(state_, action,
                    {result.error->code(), result.error->message(), result.output, result.failure,
-                    result.changed ? std::optional(result.left) : std::nullopt, result.traces},
+                    seen_after(result) ? std::optional(result.left) : std::nullopt, result.traces},
                    events_);
   }
 
@@ -136,6 +136,10 @@ class Ending {
     }
   }
 
+  // It was changed, and what it became was seen: an observation can fail like everything else.
+  static bool seen_after(const ActionResult& result) {
+    return result.changed && result.left.found != Found::unseen;
+  }
   // Something that was not there before, and is now: Datum's, however the action ended.
   void append_made(const Action& action, const ActionResult& result) {
     const bool there = result.left.found != Found::absent && result.left.found != Found::unseen;

@@ -119,18 +119,18 @@ bool provides_folder(const Planning& planning, const std::string& path) {
 
 // The package that this plan installs or changes and that the resource requires, itself or by way
 // of others. Requirements have no circles.
-const Reference* find_bringer(const Planning& planning, const Subject& subject) {
+std::optional<Node> find_bringer(const Planning& planning, const Subject& subject) {
   for (const auto& reference : subject.resource->requirements) {
     const auto* required = planning.find(reference);
     if (required == nullptr || required == &subject) continue;
     if (required->own && required->resource->target.family == TargetFamily::package) {
       const auto& action = planning.drafts[*required->own].action;
       if (builds(action.kind) && action.refusal.empty() && !action.observe_only)
-        return &required->resource->reference;
+        return *required->own;
     }
-    if (const auto* further = find_bringer(planning, *required)) return further;
+    if (const auto further = find_bringer(planning, *required)) return further;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 // A user comes after the groups that the plan makes and that the document names.
@@ -232,12 +232,16 @@ void add_edges(Planning& planning) {
 
 namespace {
 
-// What is missing may come with a package; whether it did is looked at again before the action.
-bool wait_for_bringer(const Planning& planning, const Subject& subject, Action& action) {
-  const auto* package = find_bringer(planning, subject);
-  if (package == nullptr) return false;
-  action.refusal.clear();
-  action.note = "looked at again once " + package->text() + " is there";
+// What is missing may come with a package; whether it did is looked at again before the action,
+// which therefore comes after the package, also where nothing is to be done in between.
+bool wait_for_bringer(Planning& planning, const Subject& subject) {
+  const auto package = find_bringer(planning, subject);
+  if (!package) return false;
+  auto& draft = planning.drafts[*subject.own];
+  draft.weak.push_back(*package);
+  draft.action.refusal.clear();
+  draft.action.note =
+      "looked at again once " + planning.drafts[*package].action.reference.text() + " is there";
   return true;
 }
 
@@ -250,12 +254,12 @@ void check_parents(Planning& planning) {
     auto& action = planning.drafts[*subject.own].action;
     if (!builds(action.kind) || action.target.family != TargetFamily::path) continue;
     if (action.refusal == kNoContent) {
-      wait_for_bringer(planning, subject, action);
+      wait_for_bringer(planning, subject);
       continue;
     }
     if (!action.refusal.empty() || subject.observation->missing_parent.empty()) continue;
     const std::string parent(parent_of(action.target.name));
-    if (provides_folder(planning, parent) || wait_for_bringer(planning, subject, action)) continue;
+    if (provides_folder(planning, parent) || wait_for_bringer(planning, subject)) continue;
     action.refusal = "missing folder: " + subject.observation->missing_parent +
                      " does not exist and nothing in the plan makes it; declare a Directory for "
                      "it, or require the Package that brings it";
