@@ -239,6 +239,7 @@ bool wait_for_bringer(Planning& planning, const Subject& subject) {
   if (!package) return false;
   auto& draft = planning.drafts[*subject.own];
   draft.weak.push_back(*package);
+  draft.bringer = package;
   draft.action.refusal.clear();
   draft.action.note =
       "looked at again once " + planning.drafts[*package].action.reference.text() + " is there";

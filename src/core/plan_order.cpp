@@ -97,6 +97,15 @@ class Order {
   std::priority_queue<Node, std::vector<Node>, std::greater<>> free_;
 };
 
+// Folders won over what the documents say: the package comes too late to bring what is missing, and
+// run all the same the action would fail in each pass anew.
+void refuse_unbrought(Action& action, const Action& package) {
+  action.note.clear();
+  action.refusal = "missing: " + package.reference.text() +
+                   ", which may bring what is not there, can only come after this, because of the "
+                   "folders that its own requirements lie in; require something else";
+}
+
 }  // namespace
 
 // What waits for an action that is only observed is blocked on it and comes after it, but does not
@@ -121,6 +130,8 @@ std::vector<Action> order_actions(Planning& planning) {
           action.after.push_back(ordinal[before]);
     std::sort(action.after.begin(), action.after.end());
     action.after.erase(std::unique(action.after.begin(), action.after.end()), action.after.end());
+    if (draft.bringer && ordinal[*draft.bringer] > action.ordinal)
+      refuse_unbrought(action, planning.drafts[*draft.bringer].action);
     actions.push_back(std::move(action));
   }
   return actions;

@@ -30,6 +30,7 @@ struct Draft {
   bool needs_empty = false;  // a folder that is not empty yet
   std::uint32_t entries = 0;
   std::uint8_t order_class = kUsualOrder;  // lower ones first, where nothing else decides
+  std::optional<Node> bringer;  // a package that may bring what is missing, if it comes first
 };
 
 // One resource of the manifest with all that is known of it.
@@ -101,8 +102,8 @@ void draft_undone(Planning& planning);
 // Folders that are not empty: removed after their entries if these are all that is in them.
 void settle_full_folders(Planning& planning);
 void add_edges(Planning& planning);
-// A resource comes after the packages that it requires, and what of it is missing may come with
-// them.
+// What of a resource is missing may come with a package that it requires: it comes after that one.
+// Where folders leave no such order (order_actions), it is refused.
 void check_parents(Planning& planning);
 void apply_brake(Planning& planning);
 // Where an action waits for one that is only observed, it is blocked on that instead.

@@ -56,6 +56,22 @@ TEST_CASE("plan: a package that is there already, or is only observed, brings no
 }
 
 TEST_CASE(
+    "plan: a folder is refused where the package that may bring its own folder comes after it") {
+  World world;
+  // The folder wants the package first, the package a file that can only be made in the folder.
+  const auto manifest = manifest_of({after(folder("a", "/d/a"), "Package[p]"),
+                                     after(package("p"), "File[y]"), file("y", "/d/a/y")});
+  const auto plan = world.plan(manifest);
+  CHECK(action_of(plan, "/d/a").refusal.starts_with("missing: Package[p]"));
+  CHECK(action_of(plan, "/d/a").note.empty());
+  CHECK(plan.counts.refused == 1);
+  CHECK(plan.counts.blocked == 2);
+  CHECK(next_wave(plan, {}).empty());
+  world.pass(manifest);
+  CHECK(next_wave(world.plan(manifest), {}).empty());
+}
+
+TEST_CASE(
     "second look: what a package brought is changed in place, with the object that is there") {
   World world;
   const auto manifest = manifest_of({package("p"), after(file("a", "/a", "new"), "Package[p]")});
