@@ -53,15 +53,15 @@ class Recovery {
   Events take() { return std::move(events_); }
 
  private:
-  // Only a tool of ours makes an account or installs a package under the lock of its files: what
-  // was announced as not there and is there now was made by it, finished or not.
+  // Announced as not there, there now, and what the first tool makes of it: as sure as what is
+  // taken for a success. What is there and looks otherwise may be anybody's, and is adopted later.
   static bool has_made(const AnnouncedState& action, const RecoveredAction& seen) {
     const auto family = action.target.family;
     const bool by_tool = family == model::TargetFamily::user ||
                          family == model::TargetFamily::group ||
                          family == model::TargetFamily::package;
-    return by_tool && action.kind == ActionKind::create && action.before == Found::absent &&
-           seen.left.found == Found::present;
+    return by_tool && seen.begun && action.kind == ActionKind::create &&
+           action.before == Found::absent && seen.left.found == Found::present;
   }
 
   // The resource that the action was about: of a purge, the Directory.

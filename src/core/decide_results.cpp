@@ -51,16 +51,16 @@ class Ending {
   void end_failed(const Action& action, const ActionResult& result) {
     phases_[action.ordinal] = Phase::failed;
     messages_[action.ordinal] = result.error->message();
-    if (result.changed) {
-      append_notifications(action);
-      append_made(action, result);
-    }
+    if (result.changed) append_notifications(action);
+    const bool seen = result.changed && result.remains.has_value();
+    if (seen) append_made(action, *result.remains);
     if (!result.still_running.empty())
       events_.push_back(
           ActionStillRunning{state_.pass->id, action.ordinal, action.target, result.still_running});
     append_failure(state_, action,
                    {result.error->code(), result.error->message(), result.output, result.failure,
-                    seen_after(result) ? std::optional(result.left) : std::nullopt, result.traces},
+                    seen ? std::optional(result.remains->left) : std::nullopt,
+                    seen ? result.remains->traces : std::nullopt},
                    events_);
   }
 
@@ -80,7 +80,7 @@ class Ending {
     if (undo != nullptr) {
       append_undone(state_, *command_.reversal, *undo, raiser_, events_);
     } else {
-      append_ownership(action, result);
+      append_ownership(action, result.left);
       append_notifications(action);
     }
     ActionSucceeded event;
@@ -110,7 +110,7 @@ class Ending {
     events_.push_back(std::move(event));
   }
 
-  void append_ownership(const Action& action, const ActionResult& result) {
+  void append_ownership(const Action& action, const Left& left) {
     const auto owned = state_.owned.find(action.target);
     const bool is_owned = owned != state_.owned.end();
     const auto pass = state_.pass->id;
@@ -132,19 +132,16 @@ class Ending {
                                          std::move(requirements)});
     } else {
       events_.push_back(OwnershipAdopted{pass, action.target, action.reference, resource->protect,
-                                         std::move(requirements), result.left});
+                                         std::move(requirements), left});
     }
   }
 
-  // It was changed, and what it became was seen: an observation can fail like everything else.
-  static bool seen_after(const ActionResult& result) {
-    return result.changed && result.left.found != Found::unseen;
-  }
-  // Something that was not there before, and is now: Datum's, however the action ended.
-  void append_made(const Action& action, const ActionResult& result) {
-    const bool there = result.left.found != Found::absent && result.left.found != Found::unseen;
+  // What the action made and what is there now is Datum's, however the action ended.
+  void append_made(const Action& action, const Remains& remains) {
+    const bool there = remains.left.found != Found::absent && remains.left.found != Found::unseen;
     const bool makes = action.kind == ActionKind::create && was_absent(action.ordinal);
-    if (there && makes && command_.reversal == nullptr) append_ownership(action, result);
+    if (there && makes && remains.made && command_.reversal == nullptr)
+      append_ownership(action, remains.left);
   }
 
   // What was seen last before the action counts, not what the plan expected.

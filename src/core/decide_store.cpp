@@ -113,7 +113,6 @@ Result<Events> Decider::operator()(const LiftQuarantine& command) const {
 Result<Events> Decider::operator()(const RecordReboot& command) const {
   const auto by = bounded(command.required_by);
   if (by == state_.reboot_required_by) return Events{};
-  if (by.empty()) return Events{RebootSeen{state_.boot}};
   return Events{RebootRequired{by}};
 }
 

@@ -228,6 +228,15 @@ Foresight read_simulation(std::string_view output, bool succeeded,
   return seen;
 }
 
+bool tells_of_unpacking(std::string_view output, std::string_view package) {
+  const auto bare = package.substr(0, package.find(':'));
+  while (!output.empty()) {
+    const auto line = take_line(output);
+    if (line.starts_with("Unpacking ") && names(line, bare)) return true;
+  }
+  return false;
+}
+
 std::string output_about(std::string_view output, std::string_view package, std::size_t limit) {
   const auto bare = package.substr(0, package.find(':'));
   std::string about;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,15 @@ namespace datum::resource {
 inline const model::Resource* find_resource(const Declared& declared, const core::Action& action) {
   if (action.kind == core::ActionKind::leave) return nullptr;
   return declared.manifest->find(action.reference);
+}
+
+// What a look after a failure showed (an Observation or a LeavingObservation); nothing where it
+// showed nothing.
+template <class Seen>
+std::optional<core::Remains> remains_of(const Seen& seen) {
+  if (seen.found == core::Found::unseen) return std::nullopt;
+  const core::Left left{seen.found, seen.identity.device, seen.identity.inode, seen.content};
+  return core::Remains{left, seen.traces, false};
 }
 
 // One `Work` for each action, with the action and its declared resource: null if it left the

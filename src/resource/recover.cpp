@@ -2,6 +2,8 @@
 // that a recovery which dies itself finds the same again; what is said is made durable before it is
 // said. Cleaning up comes later and is told by itself.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "path_facts.hpp"
 #include "provider.hpp"
@@ -73,6 +75,20 @@ bool is_as_declared(const core::Observation& seen) {
   });
 }
 
+// What makes an account or installs a package has done that; what differs is set by what comes
+// after it.
+bool is_begun(const core::Observation& seen) {
+  static constexpr std::array<std::string_view, 4> kLater{"passwordRef", "locked", "pinned",
+                                                          "state"};
+  const bool told =
+      seen.condition == core::Condition::drifted || seen.condition == core::Condition::converged;
+  return told && seen.found == core::Found::present &&
+         std::all_of(seen.drifts.begin(), seen.drifts.end(), [](const core::FieldDrift& drift) {
+           return std::find(kLater.begin(), kLater.end(), std::string_view(drift.field)) !=
+                  kLater.end();
+         });
+}
+
 // What must reach the disk before anything is said of these actions.
 struct Group {
   std::shared_ptr<const os::Folder> folder;
@@ -128,8 +144,10 @@ class Recovery {
       // A tool that outlived its host may not be done yet.
       const bool account = action.target.family == model::TargetFamily::user ||
                            action.target.family == model::TargetFamily::group;
-      if (account && !find_lock_holder(sight_).empty())
+      if (account && !find_lock_holder(sight_).empty()) {
         result.outcome = RecoveredOutcome::untellable;
+        result.begun = false;
+      }
       return;
     }
     const auto where = sight_.walker().locate(place);
@@ -171,6 +189,7 @@ class Recovery {
     const auto now = observer_.observe(*resource->second);
     result.left = {now.found, now.identity.device, now.identity.inode, now.content};
     result.traces = now.traces;
+    result.begun = is_begun(now);
     seen.found = now.found;
     seen.declared = now.condition != core::Condition::skipped;
     seen.as_declared = is_as_declared(now);

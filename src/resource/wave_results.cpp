@@ -1,4 +1,5 @@
 // From what was done to what is reported: every success is looked at once more.
+#include "action_wave.hpp"
 #include "datum/crypto/digest.hpp"
 #include "observation_digest.hpp"
 #include "wave_run.hpp"
@@ -86,11 +87,12 @@ void WaveRun::describe_success(Work& work, core::ActionResult& result) {
 
 // Of an action that failed after its target had been changed.
 void WaveRun::describe_change(const Work& work, core::ActionResult& result) {
-  result.left.found = core::Found::absent;
-  if (work.resource == nullptr) return;
-  const auto& seen = observe(*work.resource, false);
-  result.left = left_of(seen);
-  result.traces = seen.traces;
+  if (work.resource == nullptr) {
+    result.remains = remains_of(observer_->observe_leaving(work.action->target, {}));
+    return;
+  }
+  result.remains = remains_of(observe(*work.resource, false));
+  if (result.remains) result.remains->made = work.creates() && work.live && work.folder_changed;
 }
 
 core::ActionResult WaveRun::finish(Work& work) {

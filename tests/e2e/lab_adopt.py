@@ -95,7 +95,8 @@ class Restart(Case):
         self.assertEqual(node.enforce().code, 0)
         self.assertNotIn("awaiting-reboot", self.status(node)["flags"])
         self.assertEqual([event["kind"] for event in node.events() if event["kind"].startswith("reboot")],
-                         ["rebootRequired", "rebootSeen"])
+                         ["rebootRequired", "rebootRequired"])
+        self.assertEqual(node.events("--kind", "rebootRequired")[-1]["event"]["by"], "")
 
     def test_after_it(self):
         """restart: one that happened ends it, by the machine's boot"""

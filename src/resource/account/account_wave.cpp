@@ -159,7 +159,9 @@ Status AccountWave::run_tools(Work& work) {
     if (!ended) return fail(std::move(ended).error().context(tool.argv.front()));
     const auto output = redacted(ended->output, job.hash);
     work.output += output;
-    return judge(sight, tool, *ended, output);
+    DATUM_TRY(judge(sight, tool, *ended, output));
+    work.changed = true;
+    return {};
   };
   for (const auto& tool : tools_for(job)) DATUM_TRY(run(tool));
   const auto* group = book->find_group(name);
@@ -212,12 +214,17 @@ void AccountWave::note_change(const Work& work, core::ActionResult& result) {
   if (!work.began) return;
   Observer observer(machine_, declared_);
   if (work.resource == nullptr) {
-    result.left.found = observer.observe_leaving(work.action->target, {}).found;
+    if (work.changed)
+      result.remains = remains_of(observer.observe_leaving(work.action->target, {}));
     return;
   }
   const auto seen = observer.observe(*work.resource);
-  result.left = {seen.found, 0, 0, seen.content};
+  // Who is to be told of a change is told also where it may be somebody else's.
   result.changed = seen.found != work.action->found || seen.drifts != work.action->changes;
+  if (!work.changed) return;
+  result.remains = remains_of(seen);
+  // The first one makes it.
+  if (result.remains) result.remains->made = work.action->kind == core::ActionKind::create;
 }
 
 std::vector<core::ActionResult> AccountWave::finish() {

@@ -28,8 +28,9 @@ class AccountWave final : public Wave {
     const model::Resource* resource = nullptr;  // null: it left
     std::optional<Error> error;
     std::string skipped;
-    std::string output;  // of the tools, bounded
-    bool began = false;  // a tool was started: something may have changed
+    std::string output;    // of the tools, bounded
+    bool began = false;    // a tool was started: something may have changed
+    bool changed = false;  // one of them said that it did its work
     std::int64_t began_ns = 0;
   };
 

@@ -55,7 +55,8 @@ void MountWave::edit() {
   static_cast<void>(file_.act());
   auto results = file_.finish();
   edited_ = std::move(results.front());
-  if (edited_->error) error_ = edited_->error;
+  edited_error_ = edited_->error.has_value();
+  if (edited_error_) error_ = edited_->error;
   if (edited_->skipped) skipped_ = edited_->message;
   if (!going() || machine_->units == nullptr || !is_live(*machine_)) return;
   // Its generator makes a unit of each line; without it an old one could mount the old line again.
@@ -118,6 +119,7 @@ std::optional<ToolStep> MountWave::next_step() {
 void MountWave::end_step(ToolStepEnd end) {
   if (options_.crash_point) options_.crash_point("tool-ended", action_.ordinal);
   output_ += end.output;
+  stepped_ = stepped_ || end.succeeded;
   if (end.succeeded) return;
   if (end.still_running) {
     still_running_ = end.unit;
@@ -165,12 +167,23 @@ void MountWave::judge(core::ActionResult& result) {
   }
 }
 
+// Of an action that failed after something was changed.
+void MountWave::note_remains(bool line_written, core::ActionResult& result) {
+  Observer observer(machine_, declared_);
+  result.remains = resource_ == nullptr ? remains_of(observer.observe_leaving(action_.target, {}))
+                                        : remains_of(observer.observe(*resource_));
+  if (!result.remains) return;
+  result.remains->left.device = result.remains->left.inode = 0;
+  result.remains->made = line_written && action_.kind == core::ActionKind::create;
+}
+
 std::vector<core::ActionResult> MountWave::finish() {
   core::ActionResult result;
   if (edited_) result = std::move(*edited_);
   result.ordinal = action_.ordinal;
   if (going()) judge(result);
-  const bool line_changed = edited_.has_value() && !result.skipped;
+  const bool line_written = edited_.has_value() && !edited_error_ && !result.skipped;
+  const bool line_changed = line_written || result.changed;
   result.atomic = false;
   result.duration_ns = now_ns() - began_ns_;
   result.still_running = still_running_;
@@ -181,6 +194,7 @@ std::vector<core::ActionResult> MountWave::finish() {
     result.message = error_->message();
     result.output = std::move(output_);
     result.changed = acted_ || line_changed;
+    if (line_changed || stepped_) note_remains(line_written, result);
     result.error = std::move(error_);
   }
   return {std::move(result)};

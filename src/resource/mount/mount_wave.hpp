@@ -36,6 +36,7 @@ class MountWave final : public Wave {
   [[nodiscard]] bool going() const { return !error_ && skipped_.empty(); }
   [[nodiscard]] std::int64_t now_ns() const;
   void judge(core::ActionResult& result);
+  void note_remains(bool line_written, core::ActionResult& result);
 
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Declared> declared_;
@@ -45,8 +46,10 @@ class MountWave final : public Wave {
   FileWave file_;
   bool begun_ = false;
   std::optional<core::ActionResult> edited_;
+  bool edited_error_ = false;
   std::deque<ToolStep> steps_;
-  bool acted_ = false;  // a tool was begun
+  bool acted_ = false;    // a tool was begun
+  bool stepped_ = false;  // one succeeded
   std::optional<Error> error_;
   std::string skipped_;
   std::string still_running_;

@@ -348,6 +348,9 @@ void PackageWave::end_step(ToolStepEnd end) {
     if (work == nullptr) continue;
     work->acted = true;
     work->output = os::output_about(end.output, wish.name, kOutputBytes);
+    // Else whoever held the lock before apt got it may have installed it.
+    work->unpacked = work->action->kind == core::ActionKind::create &&
+                     os::tells_of_unpacking(end.output, wish.name);
     if (end.error)
       work->ended_badly = end.error->message();
     else if (!end.succeeded)
@@ -447,12 +450,17 @@ core::ActionResult PackageWave::describe(Work& work, Observer& observer) {
 void PackageWave::note_change(const Work& work, Observer& observer, core::ActionResult& result) {
   if (!work.acted) return;
   if (work.resource == nullptr) {
-    result.left.found = observer.observe_leaving(work.action->target, {}).found;
-    result.changed = result.left.found != work.action->found;
+    const auto left = observer.observe_leaving(work.action->target, {});
+    result.remains = remains_of(left);
+    result.changed = left.found != work.action->found;
     return;
   }
   const auto seen = observer.observe(*work.resource);
-  result.left.found = seen.found;
+  result.remains = remains_of(seen);
+  if (result.remains) {
+    result.remains->left = {seen.found, 0, 0, {}};
+    result.remains->made = work.unpacked;
+  }
   result.changed = seen.found != work.action->found || seen.drifts != work.action->changes;
 }
 

@@ -39,6 +39,7 @@ class PackageWave final : public Wave {
     std::string output;
     std::string ended_badly;  // how its transaction ended
     bool acted = false;       // its transaction was begun
+    bool unpacked = false;    // and its tool says that it unpacked it, where it was not there
 
     [[nodiscard]] bool removes() const;
     [[nodiscard]] bool going() const { return !error && skipped.empty(); }

@@ -150,10 +150,19 @@ void TimerWave::judge(core::ActionResult& result) {
   }
 }
 
+// Of an action that failed after something was changed.
+void TimerWave::note_remains(bool file_written, core::ActionResult& result) {
+  Observer observer(machine_, declared_);
+  result.remains = resource_ == nullptr ? remains_of(observer.observe_leaving(action_.target, {}))
+                                        : remains_of(observer.observe(*resource_));
+  if (result.remains)
+    result.remains->made = file_written && action_.kind == core::ActionKind::create;
+}
+
 std::vector<core::ActionResult> TimerWave::finish() {
   core::ActionResult result;
-  const bool edited = edited_.has_value();
-  if (edited) result = std::move(*edited_);
+  const bool edited = edited_.has_value() && !edited_->error && !edited_->skipped;
+  if (edited_) result = std::move(*edited_);
   result.ordinal = action_.ordinal;
   if (!error_ && !result.skipped) judge(result);
   result.atomic = false;
@@ -162,7 +171,9 @@ std::vector<core::ActionResult> TimerWave::finish() {
     result.failure = digest_failure(*error_);
     result.message = error_->message();
     result.skipped = false;
-    result.changed = acted_ || edited;
+    const bool file_changed = edited || result.changed;
+    result.changed = acted_ || file_changed;
+    if (file_changed) note_remains(edited, result);
     result.error = std::move(error_);
   }
   return {std::move(result)};

@@ -33,6 +33,7 @@ class TimerWave final : public Wave {
   [[nodiscard]] Status change_links(os::UnitFileChange change);
   [[nodiscard]] Status run_job(os::UnitJob job);
   void judge(core::ActionResult& result);
+  void note_remains(bool file_written, core::ActionResult& result);
   void crash_point(const char* name) const;
 
   std::shared_ptr<const Machine> machine_;

@@ -456,12 +456,12 @@ TEST_CASE("results: what a failed action made all the same is created by Datum, 
   auto announced = announce_first(world, manifest_of({file("a", "/a")}));
   auto& result = announced.results.results.front();
   result.changed = true;
-  result.left = {Found::file, 1, 77, digest_of("x")};
+  result.remains = Remains{{Found::file, 1, 77, digest_of("x")}, {}, true};
   const auto failed = all_of_kind<ActionFailed>(world.run(announced.results)).front();
-  CHECK(failed.left == result.left);
+  CHECK(failed.left == result.remains->left);
   const auto& owned = world.state.owned.at(path("/a"));
   CHECK(owned.created);
-  CHECK(owned.left == result.left);
+  CHECK(owned.left == result.remains->left);
 }
 
 TEST_CASE(
@@ -474,7 +474,39 @@ TEST_CASE(
   world.machine.put("/b", Found::file, "other");
   auto there = announce_first(world, manifest_of({file("b", "/b")}));
   there.results.results.front().changed = true;
-  there.results.results.front().left = {Found::file, 1, 78, digest_of("x")};
+  there.results.results.front().remains = Remains{{Found::file, 1, 78, digest_of("x")}, {}, true};
   world.run(there.results);
   CHECK_FALSE(world.state.owned.contains(path("/b")));
+}
+
+TEST_CASE("results: what appeared beside a failed action is told, and is nobody's made by Datum") {
+  World world;
+  auto announced = announce_first(world, manifest_of({file("a", "/a")}));
+  auto& result = announced.results.results.front();
+  result.changed = true;
+  result.remains = Remains{{Found::file, 1, 77, digest_of("x")}, {}, false};
+  const auto failed = all_of_kind<ActionFailed>(world.run(announced.results)).front();
+  CHECK(failed.left == result.remains->left);
+  CHECK(world.state.owned.empty());
+}
+
+TEST_CASE("results: a failed action after which nobody could look says nothing of what it left") {
+  World world;
+  auto announced = announce_first(world, manifest_of({file("a", "/a")}));
+  announced.results.results.front().changed = true;
+  const auto failed = all_of_kind<ActionFailed>(world.run(announced.results)).front();
+  CHECK_FALSE(failed.left);
+  CHECK_FALSE(failed.traces);
+  CHECK(world.state.owned.empty());
+}
+
+TEST_CASE("recovery: a package that is there and does not look begun is not Datum's") {
+  World world;
+  const auto manifest = manifest_of({package("p")});
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  const RecoveredAction seen{0, RecoveredOutcome::did_not, {Found::present, 0, 0, {}}};
+  world.run(RecordRecovery{{seen}, manifest.get()});
+  CHECK(world.state.owned.empty());
 }

@@ -230,6 +230,10 @@ TEST_CASE(
   CHECK(world.run(RecordReboot{"libc6"}).empty());
   CHECK(all_of_kind<RebootRequired>(world.run(RecordReboot{"libc6, kernel"})).front().by ==
         "libc6, kernel");
-  CHECK(all_of_kind<RebootSeen>(world.run(RecordReboot{""})).size() == 1);
+  const auto ended = world.run(RecordReboot{""});
+  REQUIRE(all_of_kind<RebootRequired>(ended).size() == 1);
+  CHECK(all_of_kind<RebootRequired>(ended).front().by.empty());
+  CHECK(all_of_kind<RebootSeen>(ended).empty());  // no other boot was seen
   CHECK_FALSE(has());
+  CHECK(world.run(RecordReboot{""}).empty());
 }

@@ -394,7 +394,7 @@ TEST_CASE("recovery: a failed action whose file lies about is remembered until t
 }
 
 TEST_CASE(
-    "store: a package or account that was announced as not there is Datum's, also unfinished") {
+    "store: a package or account that was begun where nothing was is Datum's, unfinished too") {
   for (const auto outcome : {RecoveredOutcome::did_not, RecoveredOutcome::untellable}) {
     World world;
     const model::Target target{model::TargetFamily::package, "p"};
@@ -403,7 +403,9 @@ TEST_CASE(
     const auto plan = world.observe_and_plan(manifest, {});
     world.announce(*plan, {0});
     const Left left{Found::present, 0, 0, digest_of("half")};
-    world.run(RecordRecovery{{{0, outcome, left, false}}, manifest.get()});
+    RecoveredAction seen{0, outcome, left, false};
+    seen.begun = true;
+    world.run(RecordRecovery{{seen}, manifest.get()});
     REQUIRE(world.state.owned.contains(target));
     CHECK(world.state.owned.at(target).created);
     CHECK(world.state.owned.at(target).left == left);

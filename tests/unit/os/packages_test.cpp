@@ -235,6 +235,9 @@ TEST_CASE("apt: a tool's output is told by package, whole segments and no other'
   CHECK(output_about(output, "badly", 4096) ==
         "Unpacking badly (1.0) ...\nSetting up badly (1.0) ...\nfine\n");
   CHECK(output_about(output, "bad", 22) == " exit status 7\n bad\n");
+  CHECK(tells_of_unpacking(output, "bad:amd64"));
+  CHECK_FALSE(tells_of_unpacking(output, "badl"));
+  CHECK_FALSE(tells_of_unpacking("E: Could not get lock /var/lib/dpkg/lock-frontend\n", "bad"));
   CHECK(output_about(output, "other", 4096).empty());
 }
 

@@ -172,6 +172,27 @@ TEST_CASE("account: success is what the files say, not what the tool does") {
   CHECK(world.last.left.found == core::Found::present);
 }
 
+TEST_CASE("account: what is there after a failure is told only where a tool succeeded") {
+  for (const bool by_us : {true, false}) {
+    World world;
+    auto wanted = World::user("berta", {text(model::Field::password_ref, "anna")});
+    // useradd does it and chpasswd fails; or somebody else was faster, and useradd fails.
+    world.play = [&, by_us](const loop::ChildOptions& child) {
+      if (child.input.empty())
+        world.files.put_file("/etc/passwd", "berta:x:1001:1001:B:/home/berta:/bin/sh\n");
+      loop::ChildResult ended;
+      ended.exit_status = child.input.empty() == by_us ? 0 : 1;
+      return ended;
+    };
+    CHECK(world.apply(wanted).starts_with("failed: "));
+    CHECK(world.last.changed);
+    REQUIRE(world.last.remains.has_value() == by_us);
+    if (!by_us) continue;
+    CHECK(world.last.remains->left.found == core::Found::present);
+    CHECK(world.last.remains->made);
+  }
+}
+
 TEST_CASE("account: [G01] groups are a set, and the primary one is none of them") {
   World world;
   const auto in = [](std::vector<std::string> names) {

@@ -114,6 +114,15 @@ struct AnnounceWave {
   std::vector<AnnouncedAction> actions;
 };
 
+// What a failed action left of its target: only what a look after the failure showed.
+struct Remains {
+  Left left;
+  std::optional<Traces> traces;
+  // Nothing was there before, and the very step of this action that makes it is known to have
+  // succeeded: that something is there now says nothing of who made it.
+  bool made = false;
+};
+
 // How one announced action ended.
 struct ActionResult {
   std::uint32_t ordinal = 0;
@@ -121,18 +130,19 @@ struct ActionResult {
   std::optional<Error> error;  // failed
   std::string output;          // of a tool, bounded and redacted
   Observation after;           // of a success (also where it shows that drift remains)
-  Left left;                   // of a success, and of a failure that changed something
+  Left left;                   // of a success
   bool atomic = true;
   std::int64_t duration_ns = 0;
-  std::optional<Traces> traces;  // of what a success, or a failure that changed something, left
+  std::optional<Traces> traces;  // of what a success left
   Digest failure;                // digest of (code, message), to find an identical earlier one
   // Failed or skipped, and a file of its own lies beside its target, or may after a power cut.
   bool temporary_left = false;
   bool old_content_not_kept = false;
   std::uint64_t old_size = 0;
   std::string message;
-  // Failed, and the target was changed all the same: who is to be told of a change is told.
+  // Failed, and the target was changed all the same, or may have been: who is to be told is told.
   bool changed = false;
+  std::optional<Remains> remains;  // then, where it could be looked at
   // With an error: its tool is past its limit and was not killed, and goes on under this name.
   std::string still_running;
 };
@@ -199,6 +209,9 @@ struct RecoveredAction {
   std::optional<Traces> traces = std::nullopt;  // of what is there now
   // Its tool was waited for up to its limit and goes on under this name; then nothing can be told.
   std::string still_running = {};
+  // A target that only tools make is there, and is what the first of them makes of it as declared:
+  // all that is missing is what later ones do.
+  bool begun = false;
 };
 // A tool or job of an announced action without an end was found running after a death, and is
 // waited for.
@@ -283,8 +296,8 @@ struct LiftQuarantine {
 };
 
 // What a look at the machine says of a restart that it waits for: what asks for it, in words, empty
-// if nothing does. Appends RebootRequired where that is news, and RebootSeen where nothing asks any
-// more; the state forgets what an earlier boot asked for by itself (OpenStore).
+// if nothing does. Appends RebootRequired where that is news, without a word where nothing asks any
+// more; RebootSeen is for another boot alone, by which the state forgets what asked (OpenStore).
 struct RecordReboot {
   std::string required_by;
 };

@@ -26,6 +26,9 @@ namespace datum::os {
 // dpkg's database below `root`, as of one moment. `not_found`: there is none.
 [[nodiscard]] Result<PackageBook> read_dpkg(Files& files, const Handle& root);
 
+// Whether a tool's output, in English, says that it unpacked that package.
+[[nodiscard]] bool tells_of_unpacking(std::string_view output, std::string_view package);
+
 // What of a tool's output is about that package: lines that name it, and those that follow a line
 // about it up to one about another. At most `limit` bytes, the last ones.
 [[nodiscard]] std::string output_about(std::string_view output, std::string_view package,
