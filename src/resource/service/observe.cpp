@@ -4,6 +4,7 @@
 #include "datum/model/reserved.hpp"
 #include "service_observer.hpp"
 #include "unit_facts.hpp"
+#include "unit_links.hpp"
 
 namespace datum::resource {
 
@@ -16,7 +17,7 @@ std::optional<std::string> find_unit_absence(const Machine& machine) {
 void observe_service(Sight& sight, const model::Resource& resource, core::Observation& seen) {
   const auto asked = sight.units().find(resource.target.name.str());
   if (!asked) return set_unknown(seen, "the service manager cannot be asked", asked.error());
-  const auto& unit = **asked;
+  auto unit = **asked;
   if (!unit.problem.empty()) return set_unknown(seen, shown(unit.problem));
   if (model::is_own_unit(unit.id))
     return set_unknown(seen, "it belongs to Datum itself; not touched");
@@ -24,6 +25,8 @@ void observe_service(Sight& sight, const model::Resource& resource, core::Observ
     return set_unknown(seen, "the same unit, " + shown(unit.id) + ", is declared as " +
                                  shown(other) + " too; not touched");
   seen.found = exists(unit) ? core::Found::present : core::Found::absent;
+  if (unit.file_state == "enabled-runtime" && is_wanted_by_generator(sight, unit.id))
+    unit.file_state = kByGenerator;
   auto compared = compare(resource, unit);
   seen.drifts = std::move(compared.drifts);
   seen.warning = std::move(compared.warning);

@@ -29,6 +29,7 @@ constexpr std::array kFileStates{
     FileState{"indirect", Startup::no_answer},
     FileState{"generated", Startup::no_answer},
     FileState{"transient", Startup::no_answer},
+    FileState{kByGenerator, Startup::no_answer},
     FileState{"bad", Startup::no_answer},
     FileState{"", Startup::none},
 };

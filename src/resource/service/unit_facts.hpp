@@ -19,6 +19,8 @@ enum class Startup : std::uint8_t {
   none,      // there is no file
   no_answer  // static, indirect, generated, …: other units decide, or something makes it anew
 };
+// In place of "enabled-runtime", where a generator says so anew at each boot (unit_links.hpp).
+inline constexpr std::string_view kByGenerator = "enabled by a generator";
 [[nodiscard]] Startup startup_of(std::string_view file_state);
 [[nodiscard]] bool is_masked(const os::Unit& unit);
 [[nodiscard]] bool exists(const os::Unit& unit);

@@ -112,6 +112,33 @@ TEST_CASE("service: each word for a unit's file means enabled, not enabled, or n
   }
 }
 
+TEST_CASE(
+    "service: what a generator enables at each boot is no drift, what a person does is [V05]") {
+  const std::string drift = "enabled: false (enabled-runtime) -> true\n";
+  const std::string name = "web.service";
+  for (const std::string folder :
+       {"/run/systemd/generator.early/a.target.wants", "/run/systemd/generator/b.service.wants",
+        "/run/systemd/generator.late/c.target.requires"}) {
+    INFO(folder);
+    World world;
+    auto& unit = world.units.put(name);
+    unit.file_state = "enabled-runtime";
+    unit.runs = true;
+    CHECK(world.drifts(a_service("web")) == drift);
+    world.files.put_directory(folder);
+    CHECK(world.drifts(a_service("web")) == drift);
+    world.files.put_symlink(folder + "/" + name, "/lib/systemd/system/" + name);
+    CHECK(world.drifts(a_service("web")).empty());
+    CHECK(world.drifts(a_service("web", "running", false)).empty());
+    CHECK(world.scene.observe(a_service("web")).warning.find("enabled by a generator") !=
+          std::string::npos);
+    const std::string by_hand = "/run/systemd/system/multi-user.target.wants";
+    world.files.put_directory(by_hand);
+    world.files.put_symlink(by_hand + "/" + name, "/lib/systemd/system/" + name);
+    CHECK(world.drifts(a_service("web")) == drift);
+  }
+}
+
 TEST_CASE("service: what runs and what does not is told apart, with how it ended") {
   World world;
   auto& unit = world.units.put("web.service");
