@@ -26,6 +26,7 @@ enum LinkCause {
   retired @14;
   clone @15;
   replaced @16;
+  clock @17;
 }
 
 enum DeclarationStep {

@@ -253,6 +253,7 @@ bool is_known(core::LinkCause value) {
     case core::LinkCause::retired:
     case core::LinkCause::clone:
     case core::LinkCause::replaced:
+    case core::LinkCause::clock:
       return true;
   }
   return false;

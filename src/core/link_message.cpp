@@ -102,6 +102,8 @@ std::string_view to_string(LinkCause value) {
       return "clone";
     case LinkCause::replaced:
       return "replaced";
+    case LinkCause::clock:
+      return "clock";
   }
   return "?";
 }

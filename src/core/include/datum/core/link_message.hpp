@@ -69,6 +69,7 @@ enum class LinkCause : std::uint8_t {
   retired = 14,
   clone = 15,     // another machine shows the same identity
   replaced = 16,  // a newer connection of the same node
+  clock = 17,     // the two clocks are too far apart for certificates
 };
 [[nodiscard]] std::string_view to_string(LinkCause cause);
 
