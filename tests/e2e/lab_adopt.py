@@ -52,10 +52,9 @@ class Adopt(Case):
         first, second = self.machine("adopt-a"), self.machine("adopt-b")
         for node in (first, second):
             self.prepare(node)
-        printed = first.datum("adopt", "--print", *NAMES)
-        self.assertEqual(printed.code, 0, printed.text)
         first.declare()
-        first.put("/srv/fleet/base/resources.yaml", printed.out)
+        printed = first.datum("adopt", "--print", *NAMES, "--into", "/srv/fleet/now")
+        self.assertEqual(printed.code, 0, printed.text)
         self.check_clean(first)
         shutil.copytree(first.path("/srv/fleet"), second.path("/srv/fleet"))
         self.check_clean(second)
@@ -70,6 +69,12 @@ class Restart(Case):
     def status(self, node):
         return node.datum("status", "--state", node.STATE, "--json").lines[0]
 
+    def ask(self, node, *packages):
+        """As Debian's packages do: /run is the machine's own and lies in no file system that is seen from here."""
+        node.must("sh", "-c", "echo '*** System restart required ***' > /run/reboot-required")
+        if packages:
+            node.must("sh", "-c", "printf '%s\\n' \"$@\" > /run/reboot-required.pkgs", "sh", *packages)
+
     def test_seen(self):
         """restart: what asks for one is a flag with its cause from the next pass on, in both modes, and nothing restarts"""
         node = self.machine("restart")
@@ -77,8 +82,7 @@ class Restart(Case):
         self.assertEqual(node.enforce().code, 0)
         self.assertNotIn("awaiting-reboot", self.status(node)["flags"])
         boot = node.must("cat", "/proc/sys/kernel/random/boot_id")
-        node.put("/run/reboot-required", "*** System restart required ***\n")
-        node.put("/run/reboot-required.pkgs", "libc6\n")
+        self.ask(node, "libc6")
         for one_pass in (node.observe, node.enforce):
             self.assertEqual(one_pass().code, 0)
             status = self.status(node)
@@ -102,7 +106,7 @@ class Restart(Case):
         """restart: one that happened ends it, by the machine's boot"""
         node = self.machine("restarted")
         node.declare(fleet.file("a", "/srv/a", "a\n"))
-        node.put("/run/reboot-required", "")
+        self.ask(node)
         self.assertEqual(node.enforce().code, 0)
         self.assertIn("awaiting-reboot", self.status(node)["flags"])
         node.kill()
