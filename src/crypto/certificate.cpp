@@ -124,6 +124,16 @@ std::string describe_time(const Certificate& certificate, Distrust distrust, Wal
 
 }  // namespace
 
+Bytes to_der(const X509* certificate) {
+  unsigned char* der = nullptr;
+  const int size = i2d_X509(certificate, &der);
+  DATUM_ASSERT(size > 0);
+  const auto* begin = reinterpret_cast<const std::byte*>(der);
+  Bytes bytes(begin, begin + size);
+  OPENSSL_free(der);
+  return bytes;
+}
+
 std::string_view to_string(Role role) {
   switch (role) {
     case Role::authority:

@@ -59,16 +59,6 @@ void set_times(X509* certificate, const Validity& validity) {
   DATUM_ASSERT(ASN1_TIME_set(X509_getm_notAfter(certificate), validity.not_after_s) != nullptr);
 }
 
-Bytes to_der(const X509* certificate) {
-  unsigned char* der = nullptr;
-  const int size = i2d_X509(certificate, &der);
-  DATUM_ASSERT(size > 0);
-  const auto* begin = reinterpret_cast<const std::byte*>(der);
-  Bytes bytes(begin, begin + size);
-  OPENSSL_free(der);
-  return bytes;
-}
-
 // Last second that X.509 can write, 9999-12-31.
 constexpr std::int64_t kLastSecond = 253'402'300'799;
 

@@ -8,16 +8,9 @@
 #include <utility>
 
 #include "datum/crypto/keys.hpp"
+#include "datum/crypto/openssl_handles.hpp"
 
 namespace datum::crypto {
-
-template <auto kFree>
-struct Freed {
-  template <class T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 
 using KeyHandle = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using DigestHandle = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;

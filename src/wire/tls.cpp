@@ -10,19 +10,13 @@
 #include <utility>
 
 #include "datum/base/assert.hpp"
+#include "datum/crypto/openssl_handles.hpp"
 
 namespace datum::wire {
 namespace {
 
-template <auto kFree>
-struct Freed {
-  template <class T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using ContextHandle = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
-using SessionHandle = std::unique_ptr<SSL, Freed<SSL_free>>;
+using ContextHandle = std::unique_ptr<SSL_CTX, crypto::Freed<SSL_CTX_free>>;
+using SessionHandle = std::unique_ptr<SSL, crypto::Freed<SSL_free>>;
 
 // The largest record of TLS 1.3 with its head.
 constexpr std::size_t kRecord = 16 * 1024 + 256 + 5;
@@ -46,22 +40,12 @@ int verdict_slot() {
   return slot;
 }
 
-Bytes der_of(const X509* certificate) {
-  unsigned char* der = nullptr;
-  const int size = i2d_X509(certificate, &der);
-  DATUM_ASSERT(size > 0);
-  const auto* begin = reinterpret_cast<const std::byte*>(der);
-  Bytes bytes(begin, begin + size);
-  OPENSSL_free(der);
-  return bytes;
-}
-
 std::vector<Bytes> chain_of(X509_STORE_CTX* shown) {
   std::vector<Bytes> chain;
   const auto* untrusted = X509_STORE_CTX_get0_untrusted(shown);
   for (int i = 0; i < sk_X509_num(untrusted); ++i)
-    chain.push_back(der_of(sk_X509_value(untrusted, i)));
-  if (chain.empty()) chain.push_back(der_of(X509_STORE_CTX_get0_cert(shown)));
+    chain.push_back(crypto::to_der(sk_X509_value(untrusted, i)));
+  if (chain.empty()) chain.push_back(crypto::to_der(X509_STORE_CTX_get0_cert(shown)));
   return chain;
 }
 
@@ -274,7 +258,7 @@ std::optional<Bytes> TlsSession::peer_certificate() const {
   if (!is_established()) return std::nullopt;
   const auto* certificate = SSL_get0_peer_certificate(impl_->session.get());
   if (certificate == nullptr) return std::nullopt;
-  return der_of(certificate);
+  return crypto::to_der(certificate);
 }
 
 Bytes TlsSession::binding(std::string_view label) const {
