@@ -165,6 +165,7 @@ struct State {
   lastDeclared @31 :Data;
   wall @32 :Int64;  # wall
   runningTools @33 :List(RunningToolEntry);
+  rolledBack @34 :HostEvent.RolledBack;  # null: none, or a newer version was confirmed since
 }
 
 

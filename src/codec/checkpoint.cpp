@@ -12,7 +12,7 @@
 namespace datum::codec {
 namespace {
 
-constexpr std::uint16_t kFormat = 4;
+constexpr std::uint16_t kFormat = 5;
 constexpr std::string_view kWhat = "checkpoint";
 
 }  // namespace

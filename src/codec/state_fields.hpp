@@ -143,6 +143,7 @@ DATUM_STRUCT(core::State) {
   DATUM_FIELD(last_declared, LastDeclared);
   DATUM_FIELD(wall, Wall);
   DATUM_FIELD(running_tools, RunningTools);
+  DATUM_FIELD(rolled_back, RolledBack);
 }
 
 }  // namespace datum::codec

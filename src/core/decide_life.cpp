@@ -41,4 +41,11 @@ Result<Events> Decider::operator()(const RecordUpgradePending& command) const {
   return Events{UpgradePending{command.from, command.to}};
 }
 
+Result<Events> Decider::operator()(const RecordRolledBack& command) const {
+  if (state_.store.empty()) return fail(ErrorCode::conflict, "no store was created");
+  const RolledBack event{command.from, command.to, bounded(command.cause)};
+  if (state_.rolled_back == event) return Events{};
+  return Events{event};
+}
+
 }  // namespace datum::core

@@ -37,6 +37,7 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const RejectConfig& command) const;
   [[nodiscard]] Result<Events> operator()(const ConfirmVersion& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordUpgradePending& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordRolledBack& command) const;
   // pass
   [[nodiscard]] Result<Events> operator()(const StartPass& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordObservations& command) const;

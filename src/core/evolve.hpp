@@ -19,6 +19,7 @@ class Evolver {
   void operator()(const HoldSet& event) const;
   void operator()(const HoldLifted& event) const;
   void operator()(const VersionConfirmed& event) const;
+  void operator()(const RolledBack& event) const;
   void operator()(const DeclarationStored& event) const;
   void operator()(const DeclarationAccepted& event) const;
   void operator()(const RebootRequired& event) const;
@@ -69,7 +70,6 @@ class Evolver {
   void operator()(const ModeChanged&) const {}
   void operator()(const ConfigRejected&) const {}
   void operator()(const UpgradePending&) const {}
-  void operator()(const RolledBack&) const {}
   void operator()(const VersionRefused&) const {}
   void operator()(const KeyCreated&) const {}
   void operator()(const EnrolmentRequested&) const {}

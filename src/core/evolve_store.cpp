@@ -49,6 +49,13 @@ void Evolver::operator()(const HoldLifted& event) const {
 
 void Evolver::operator()(const VersionConfirmed& event) const {
   state_.confirmed_version = event.version;
+  if (state_.rolled_back && state_.rolled_back->to != event.version) state_.rolled_back.reset();
+}
+
+// What was put back had been confirmed before, if by a record that is gone meanwhile.
+void Evolver::operator()(const RolledBack& event) const {
+  state_.rolled_back = event;
+  state_.confirmed_version = event.to;
 }
 
 void Evolver::operator()(const DeclarationStored& event) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "datum/model/reserved.hpp"
 #include "planning.hpp"
 
 namespace datum::core {
@@ -32,6 +33,10 @@ std::string_view parent_of(std::string_view path) {
   const auto slash = path.rfind('/');
   if (slash == std::string_view::npos) return {};
   return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+bool is_own_package(const model::Target& target) {
+  return target.family == model::TargetFamily::package && model::is_own_package(target.name.view());
 }
 
 bool builds(ActionKind kind) {

@@ -189,6 +189,7 @@ void add_mount_order(Planning& planning, Node node) {
 
 void set_order_class(const Planning& planning, Draft& draft) {
   const auto& action = draft.action;
+  if (is_own_package(action.target)) draft.order_class = kOwnPackage;
   const bool user = action.target.family == TargetFamily::user;
   if (!user && action.target.family != TargetFamily::group) return;
   if (removes(action.kind)) {

@@ -19,9 +19,10 @@ namespace datum::core {
 using Node = std::uint32_t;  // index of a draft
 
 // Accounts: who is in a group leaves before the group does, and what has a number declared takes it
-// before anything else could be given it.
+// before anything else could be given it. Datum's own package: its upgrade ends the service, so all
+// else that can be done is done before.
 inline constexpr std::uint8_t kUserLeaves = 0, kNumberedAccount = 1, kUsualOrder = 2,
-                              kGroupLeaves = 3;
+                              kGroupLeaves = 3, kOwnPackage = 4;
 
 struct Draft {
   Action action;
@@ -87,6 +88,7 @@ void for_each_ancestor(std::string_view path, Visit visit) {
   }
 }
 [[nodiscard]] std::string_view parent_of(std::string_view path);
+[[nodiscard]] bool is_own_package(const model::Target& target);
 
 [[nodiscard]] bool builds(ActionKind kind);   // create, update, replace
 [[nodiscard]] bool removes(ActionKind kind);  // remove, purge, leave

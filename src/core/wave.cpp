@@ -16,15 +16,13 @@ class Wave {
   Wave(const Plan& plan, std::span<const Phase> phases, const WaveLimits& limits)
       : plan_(plan), phases_(phases), limits_(limits) {}
 
-  // Scripts of packages may change anything: what else can run comes after them, looked at again.
   std::vector<std::uint32_t> run() {
-    const auto& all = plan_.actions;
-    const bool packages = std::any_of(all.begin(), all.end(), [this](const Action& action) {
-      return is_package(action) && can_run(action);
-    });
-    for (const auto& action : all) {
+    auto turn = Turn::own_package;
+    for (const auto& action : plan_.actions)
+      if (can_run(action)) turn = std::min(turn, turn_of(action));
+    for (const auto& action : plan_.actions) {
       if (members_.size() >= limits_.actions) break;
-      if (packages != is_package(action) || !can_run(action) || !fits(action)) continue;
+      if (turn_of(action) != turn || !can_run(action) || !fits(action)) continue;
       take(action);
       if (!action.repeatable && !is_package(action)) break;
     }
@@ -32,6 +30,14 @@ class Wave {
   }
 
  private:
+  // Scripts of packages may change anything: what else can run comes after them, looked at again.
+  // The upgrade of Datum's own ends the service: it comes once nothing else can run.
+  enum class Turn : std::uint8_t { packages, others, own_package };
+  static Turn turn_of(const Action& action) {
+    if (is_own_package(action.target)) return Turn::own_package;
+    return is_package(action) ? Turn::packages : Turn::others;
+  }
+
   [[nodiscard]] Phase phase_of(std::uint32_t ordinal) const {
     return ordinal < phases_.size() ? phases_[ordinal] : Phase::waiting;
   }
@@ -53,6 +59,7 @@ class Wave {
   [[nodiscard]] bool fits(const Action& action) const {
     if (members_.empty()) return true;
     const auto& first = plan_.actions[members_.front()];
+    if (is_own_package(first.target)) return false;
     if (is_package(first)) return is_package(action);
     return action.repeatable && staged_ + action.staged_bytes <= limits_.staged_bytes &&
            !meets_in_folders(action);

@@ -7,7 +7,6 @@
 
 #include "command_builder.hpp"
 #include "datum/text/terminal.hpp"
-#include "datum_version.hpp"
 #include "nearest.hpp"
 
 namespace datum::program {
@@ -334,8 +333,7 @@ Parsed parse_arguments(int argc, char** argv) {
                "datum");
   app.require_subcommand(1);
   app.formatter(std::make_shared<WholeHelp>());
-  app.set_version_flag("--version",
-                       std::string("datum ") + DATUM_VERSION + " (" + kCommit + "), store level 1");
+  app.set_version_flag("--version", "datum " + program::program_version() + ", store level 1");
   app.set_help_all_flag("--help-all", "help of every command");
   add_fleet_verbs(commands, app, arguments);
   add_pass_verbs(commands, app, arguments);

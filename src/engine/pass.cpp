@@ -255,6 +255,7 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   options.run_child = [this](const loop::ChildOptions& child) {
     return loop_.run_child_in_job(child);
   };
+  options.rolled_back = store_.history->state().rolled_back;
   options.finish_interrupted =
       running.request.finish_interrupted || began_packages(store_.history->state());
   DATUM_CO_ASSIGN(options.measure_kept, make_measure_kept(store_));

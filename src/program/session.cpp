@@ -16,7 +16,7 @@
 #include "datum/os_linux/linux_units.hpp"
 #include "datum/text/human.hpp"
 #include "datum/uv/uv_loop.hpp"
-#include "datum_version.hpp"
+#include "version_mark.hpp"
 
 namespace datum::program {
 
@@ -275,7 +275,9 @@ Error with_remedy(Error error, const std::string& folder) {
 }
 
 std::string program_version() {
-  return std::string(DATUM_VERSION) + " (" + kCommit + ")";
+  constexpr std::string_view kKey = "datum-version=";
+  const auto mark = version_mark();
+  return std::string(mark.substr(kKey.size(), mark.find('\n') - kKey.size()));
 }
 
 }  // namespace datum::program

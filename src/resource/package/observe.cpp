@@ -25,9 +25,14 @@ std::string_view without_epoch(std::string_view version) {
 }
 
 void compare_version(const model::Resource& resource, const os::InstalledPackage& package,
-                     core::Observation& seen) {
-  if (has_wanted_version(resource, package)) return;
+                     const std::optional<std::string>& other, core::Observation& seen) {
   const auto wanted = resource.text(Field::version);
+  if (other && !wanted.empty()) {
+    add_drift(seen, "version", std::string(wanted),
+              shown(*other) + " (dpkg's database says " + shown(package.version) + ")");
+    return;
+  }
+  if (has_wanted_version(resource, package)) return;
   auto observed = shown(package.version);
   // Both look the same to whoever leaves the epoch out.
   if (without_epoch(wanted) == without_epoch(package.version))
@@ -74,7 +79,8 @@ void observe_package(Sight& sight, const model::Resource& resource, core::Observ
   }
   if (!present) return add_drift(seen, "state", "present", "absent");
   if (os::is_interrupted(*package)) add_drift(seen, "state", "present", describe_state(*package));
-  compare_version(resource, *package, seen);
+  compare_version(resource, *package, find_other_release(sight.machine(), resource, *package),
+                  seen);
   if (resource.find(Field::pinned) != nullptr && resource.flag(Field::pinned) != package->held)
     add_drift(seen, "pinned", word_of(resource.flag(Field::pinned)), word_of(package->held));
   note_conffiles(sight.machine(), *package, seen);

@@ -110,6 +110,8 @@ std::optional<ToolStep> PackageWave::next_of_stage() {
   switch (stage_) {
     case Stage::begin:
       return begin();
+    case Stage::keep:
+      return keep_release();
     case Stage::lists:
       return refresh_old_lists();
     case Stage::transactions:
@@ -139,7 +141,7 @@ std::vector<std::string> PackageWave::foreign_interruptions(const os::PackageBoo
 }
 
 std::optional<ToolStep> PackageWave::begin() {
-  stage_ = Stage::lists;
+  stage_ = Stage::keep;
   std::optional<std::string> absence = "no package manager is asked here";
   if (machine_->packages != nullptr) absence = machine_->packages->find_absence();
   if (!absence && machine_->units == nullptr) absence = "no service manager is asked here";
@@ -196,7 +198,8 @@ std::optional<os::PackageWish> PackageWave::wish_of(const Work& work,
     if (!present) return {};
     return os::PackageWish{name, {}, true};
   }
-  if (present && !os::is_interrupted(*package) && has_wanted_version(*work.resource, *package))
+  if (present && !os::is_interrupted(*package) && has_wanted_version(*work.resource, *package) &&
+      !needs_own_files(work, *package))
     return {};
   return os::PackageWish{name, std::string(work.resource->text(Field::version)), false};
 }
@@ -220,7 +223,8 @@ os::PackageOrder PackageWave::make_order(const os::PackageBook& book, bool repla
     order.change_held = order.change_held || (present && package->held);
     const bool in_part =
         present && (package->needs_reinstall || package->state == os::PackageState::half_installed);
-    order.reinstall = order.reinstall || (in_part && !wish->remove);
+    const bool other = present && needs_own_files(work, *package);
+    order.reinstall = order.reinstall || ((in_part || other) && !wish->remove);
     order.allow_downgrade =
         order.allow_downgrade || (present && !wish->version.empty() &&
                                   os::compare_debian_versions(wish->version, package->version) < 0);
@@ -339,6 +343,7 @@ void PackageWave::end_step(ToolStepEnd end) {
                    "its tool is past its limit and is not killed: " + end.unit + " goes on"));
     return;
   }
+  if (keeping_) return end_keeping(end);
   if (end.error && !transaction) return;  // what it was for is seen by what follows
   if (!transaction) return;
   const auto order = std::move(*running_);

@@ -44,13 +44,18 @@ class PackageWave final : public Wave {
     [[nodiscard]] bool removes() const;
     [[nodiscard]] bool going() const { return !error && skipped.empty(); }
   };
-  enum class Stage : std::uint8_t { begin, lists, transactions, hold, unhold, done };
+  enum class Stage : std::uint8_t { begin, keep, lists, transactions, hold, unhold, done };
 
   [[nodiscard]] std::optional<ToolStep> wait_for_lock();
   [[nodiscard]] std::optional<ToolStep> next_of_stage();
   [[nodiscard]] std::optional<ToolStep> begin();
   [[nodiscard]] std::vector<std::string> foreign_interruptions(const os::PackageBook& book) const;
   [[nodiscard]] std::optional<ToolStep> refresh_old_lists();
+  // Of the service's own package (own_release.cpp).
+  void refuse_rolled_back(Work& work);
+  [[nodiscard]] std::optional<ToolStep> keep_release();
+  void end_keeping(const ToolStepEnd& end);
+  [[nodiscard]] bool needs_own_files(const Work& work, const os::InstalledPackage& package) const;
   [[nodiscard]] std::optional<ToolStep> next_transaction();
   [[nodiscard]] std::optional<ToolStep> next_hold(bool held);
   [[nodiscard]] ToolStep refresh();
@@ -78,6 +83,7 @@ class PackageWave final : public Wave {
   Stage stage_ = Stage::begin;
   bool replace_conffiles_ = false;  // of the transaction that is next: `keep` goes first
   bool refreshed_ = false;
+  bool keeping_ = false;                     // the running release is kept just now
   std::optional<os::PackageOrder> running_;  // the transaction whose end is waited for
   std::set<std::string> held_before_;
   std::string native_;  // the machine's own architecture

@@ -101,8 +101,8 @@ TEST_CASE("codec: states that are equal give equal bytes however they came about
 TEST_CASE("codec: a checkpoint or plan of a newer format is named so") {
   // The format is the first number of the root struct: behind frame and root pointer.
   auto state = codec::encode_state({});
-  REQUIRE(load_le<std::uint16_t>(state.data() + 16) == 4);
-  store_le<std::uint16_t>(state.data() + 16, 5);
+  REQUIRE(load_le<std::uint16_t>(state.data() + 16) == 5);
+  store_le<std::uint16_t>(state.data() + 16, 6);
   CHECK(codec::decode_state(state).error().code() == ErrorCode::unsupported_version);
   auto plan = codec::encode_plan({});
   REQUIRE(load_le<std::uint16_t>(plan.data() + 16) == 1);

@@ -49,6 +49,28 @@ TEST_CASE("version: an upgrade is told between passes, never inside of one") {
   CHECK(world.try_run(pending).error().code() == ErrorCode::conflict);
 }
 
+TEST_CASE("version: a rollback is told once and stands until another version is confirmed") {
+  World world;
+  const RecordRolledBack back{"1.1", "0.9", "it failed 3 times"};
+  CHECK(all_of_kind<RolledBack>(world.run(back)) ==
+        std::vector<RolledBack>{{"1.1", "0.9", "it failed 3 times"}});
+  CHECK(world.run(back).empty());
+  CHECK(world.state.confirmed_version == "0.9");
+  world.pass(manifest_of({file("motd", "/etc/motd")}));
+  const auto version = world.state.version;
+  world.run(ConfirmVersion{version, world.state.last_pass->id});
+  CHECK_FALSE(world.state.rolled_back.has_value());
+}
+
+TEST_CASE("version: what was put back does not forget that it was by being confirmed again") {
+  World world;
+  world.pass(manifest_of({file("motd", "/etc/motd")}));
+  const auto version = world.state.version;
+  world.run(RecordRolledBack{"9.9", version, "no pass"});
+  world.run(ConfirmVersion{version, world.state.last_pass->id});
+  CHECK(world.state.rolled_back.has_value());
+}
+
 TEST_CASE("configuration: one that is refused is told with its place, and a long problem is cut") {
   World world;
   const auto told = all_of_kind<ConfigRejected>(

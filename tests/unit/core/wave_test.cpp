@@ -49,6 +49,24 @@ TEST_CASE("wave: refused, blocked, observed and harmless actions never run") {
   CHECK(next_wave(plan, {}) == Ordinals{4});
 }
 
+TEST_CASE("wave: Datum's own package is alone, once nothing else can run [U01]") {
+  auto plan = plan_of(5);
+  for (std::uint32_t i : {0U, 1U, 3U, 4U}) plan.actions[i].repeatable = false;
+  plan.actions[0].target = {model::TargetFamily::package, "datum-host"};
+  plan.actions[1].target = {model::TargetFamily::package, "nginx"};
+  plan.actions[3].target = {model::TargetFamily::package, "vim"};
+  plan.actions[4].target = {model::TargetFamily::package, "datum-control"};
+  std::vector phases(5, Phase::waiting);
+  CHECK(next_wave(plan, phases) == Ordinals{1, 3});
+  phases[1] = Phase::succeeded;
+  phases[3] = Phase::failed;
+  CHECK(next_wave(plan, phases) == Ordinals{2});
+  phases[2] = Phase::succeeded;
+  CHECK(next_wave(plan, phases) == Ordinals{0});
+  phases[0] = Phase::succeeded;
+  CHECK(next_wave(plan, phases) == Ordinals{4});
+}
+
 TEST_CASE("wave: an action that is not repeatable is alone") {
   auto plan = plan_of(3);
   plan.actions[1].repeatable = false;

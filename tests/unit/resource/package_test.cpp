@@ -374,3 +374,74 @@ TEST_CASE("package: without a service manager nothing is begun, and the reason i
   CHECK(world.outcomes["a"].find("failed: systemd does not run here: a package tool would end") ==
         0);
 }
+
+namespace {
+
+// As it stands in the program's own file.
+void install_release(World& world, const std::string& release) {
+  world.files.put_directory("/usr");
+  world.files.put_directory("/usr/sbin");
+  world.files.put_file("/usr/sbin/datum-host",
+                       "\x7f"
+                       "ELF...Datum" +
+                           std::string(3, '\0') + "datum-version=" + release +
+                           " (abc)\ndatum-level=1\n",
+                       0755);
+}
+
+}  // namespace
+
+TEST_CASE("package: of Datum's own the version counts that its program's file says") {
+  World world;
+  world.packages.put("datum-host", {"1:0.2.0-3"});
+  const A wanted{"datum-host", "present", "1:0.2.0-3"};
+  CHECK(world.drifts(wanted).empty());
+  install_release(world, "0.2.0");
+  CHECK(world.drifts(wanted).empty());
+  install_release(world, "0.1.0");
+  CHECK(world.drifts(wanted) == "version: 0.1.0 (dpkg's database says 1:0.2.0-3) -> 1:0.2.0-3\n");
+  CHECK(world.drifts({"datum-host", "present", "0.1.0"}) ==
+        "version: 0.1.0 (dpkg's database says 1:0.2.0-3) -> 0.1.0\n");
+  CHECK(world.drifts({"datum-host"}).empty());
+  world.packages.put("nginx", {"0.2.0"});
+  CHECK(world.drifts({"nginx", "present", "0.2.0"}).empty());
+}
+
+TEST_CASE("package: before Datum's own is upgraded the running release is kept [U09]") {
+  World world;
+  world.packages.put("datum-host", {"0.1.0"});
+  world.packages.offer("datum-host", {"0.2.0", {}, {}, false});
+  world.packages.read_lists();
+  install_release(world, "0.1.0");
+  SECTION("and then it is a transaction like others") {
+    world.apply({{"datum-host", "present", "0.2.0"}});
+    CHECK(world.steps == Steps{"keep the running release", "apt-get install"});
+  }
+  SECTION("and without a way back nothing is begun") {
+    world.end = [](resource::ToolStepEnd& ended) {
+      ended.succeeded = false;
+      ended.how = "its main process ended with status 1";
+      ended.output = "no room\n";
+    };
+    world.apply({{"datum-host", "present", "0.2.0"}});
+    CHECK(world.steps == Steps{"keep the running release"});
+    CHECK(world.outcomes["datum-host"].find("there would be no way back: its main process ended "
+                                            "with status 1: no room") != std::string::npos);
+  }
+  SECTION("and what was rolled back is not installed again") {
+    world.options.rolled_back = core::RolledBack{"0.2.0 (abc)", "0.1.0 (abc)", "it failed 3 times"};
+    world.apply({{"datum-host", "present", "0.2.0"}});
+    CHECK(world.steps.empty());
+    CHECK(world.outcomes["datum-host"].find("0.2.0 (abc) was rolled back to 0.1.0 (abc): it failed "
+                                            "3 times") != std::string::npos);
+    world.packages.offer("datum-host", {"0.2.1", {}, {}, false});
+    world.packages.read_lists();
+    world.apply({{"datum-host", "present", "0.2.1"}});
+    CHECK(world.steps == Steps{"keep the running release", "apt-get install"});
+  }
+  SECTION("and files of another release than the database's are installed again") {
+    world.packages.put("datum-host", {"0.2.0"});
+    world.apply({{"datum-host", "present", "0.2.0"}});
+    CHECK(world.steps == Steps{"keep the running release", "apt-get install"});
+  }
+}

@@ -65,6 +65,11 @@ struct ConfirmVersion {
 struct RecordUpgradePending {
   std::string from, to;
 };
+// The service manager put the version `to` back in the place of `from`. Told once.
+struct RecordRolledBack {
+  std::string from, to;
+  std::string cause;  // bounded
+};
 
 // Records could not be kept for a while: `dropped` events of that time are told by nobody.
 struct RecordUnwritable {
@@ -309,7 +314,7 @@ using Command =
                  SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
                  DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone,
                  RecordToolAdopted, RecordToolEnded, ChangeLifecycle, ChangeMode, RejectConfig,
-                 ConfirmVersion, RecordUpgradePending, RecordReboot>;
+                 ConfirmVersion, RecordUpgradePending, RecordRolledBack, RecordReboot>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -163,6 +163,7 @@ struct State {
   std::optional<Hold> local_hold, link_hold;
   std::optional<DeclarationId> stored, accepted;
   std::string confirmed_version;
+  std::optional<RolledBack> rolled_back;  // until another version than those two is confirmed
   std::string reboot_required_by;
   std::optional<PassState> pass;
   std::optional<LastPass> last_pass;  // that finished

@@ -51,6 +51,8 @@ struct WaveOptions {
   // Packages that the package manager was cut off with may be brought to an end: the journal says
   // that Datum began with them, or agent.yaml allows it.
   bool finish_interrupted = false;
+  // A version of the service that did not run here: it is not installed again.
+  std::optional<core::RolledBack> rolled_back = std::nullopt;
 };
 
 // What was seen and kept before the announcement.
