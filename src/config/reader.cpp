@@ -108,13 +108,14 @@ void Reader::take_mode(const yaml::Node& value) {
 }
 
 void Reader::take_pass_limit(const yaml::Node& value) {
-  // Shorter and no pass would end; longer and the next timer's pass would wait for days.
-  constexpr std::int64_t kLeast = 60 * kNsPerSecond;
+  // Shorter and a small fleet's pass would not end on a busy machine; longer and the next timer's
+  // pass would wait for days.
+  constexpr std::int64_t kLeast = 10 * kNsPerSecond;
   constexpr std::int64_t kMost = 24 * 3'600 * kNsPerSecond;
   const auto limit = take_duration(value);
   if (!limit) return;
   if (*limit < kLeast || *limit > kMost)
-    return add_fault(value, "passLimit must be between 1m and 24h");
+    return add_fault(value, "passLimit must be between 10s and 24h");
   out_.pass_limit_ns = {*limit, origin(value)};
 }
 

@@ -117,8 +117,14 @@ class Service {
   // Once, until it is another one or none.
   void tell_problem(const std::string& problem);
 
-  // upgrade
+  // upgrade and the way back
   [[nodiscard]] loop::Task<bool> look_for_upgrade();
+  [[nodiscard]] bool is_installed_release() const;
+  void tell_rollback();
+  [[nodiscard]] loop::Task<bool> keep_release();
+  // Why no pass can run now, for whoever waits for the first one; empty: one can.
+  void note_no_pass(const std::string& why);
+  [[nodiscard]] loop::Task<Result<loop::ChildResult>> run_child(loop::ChildOptions options);
 
   [[nodiscard]] const core::State& state() const { return store_->history->state(); }
 
@@ -148,11 +154,13 @@ class Service {
   bool stopping_ = false;
   bool leaving_for_upgrade_ = false;
   std::string stop_reason_;
-  std::string doing_;            // for the status line, empty between passes
-  std::string problem_;          // told already
-  std::string last_told_;        // of a pass, without its number
-  std::string fleet_warning_;    // told already
-  std::string metrics_problem_;  // told already
+  std::string doing_;              // for the status line, empty between passes
+  std::string problem_;            // told already
+  std::string last_told_;          // of a pass, without its number
+  std::string fleet_warning_;      // told already
+  std::string metrics_problem_;    // told already
+  std::int64_t kept_with_ns_ = 0;  // pass limit with which this release was kept; 0: it was not
+  std::string release_problem_;    // told already
   OwnProgram own_program_ = OwnProgram::of_this_process();
   engine::Conductor* conductor_ = nullptr;  // of the pass that runs
   std::function<void(bool)> wake_;

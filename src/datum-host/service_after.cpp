@@ -60,14 +60,7 @@ loop::Task<bool> Service::look_for_upgrade() {
   child.argv = {own_program_.path(), "--version"};
   child.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
   child.timeout_ns = kAnswerWithinNs;
-  using Ended = Result<loop::ChildResult>;
-  std::function<void(std::function<void(Ended)>)> begin = [this,
-                                                           &child](std::function<void(Ended)> on) {
-    auto started =
-        session_.loop->spawn(child, [on](loop::ChildResult done) { on(std::move(done)); });
-    if (!started) on(fail(std::move(started).error()));
-  };
-  auto asking = loop::wait_for<Ended>(std::move(begin));
+  auto asking = run_child(std::move(child));
   const auto asked = co_await asking;
   const auto version = asked && asked->exit_status == 0 ? version_in(asked->output) : "";
   if (version.empty()) {

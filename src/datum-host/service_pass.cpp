@@ -30,6 +30,7 @@ class Conducting {
 void Service::begin_pass() {
   read_configuration_again(service_actor());
   note_hold(service_actor());
+  note_no_pass("");
   doing_ = "a pass runs";
   tell_status();
 }
@@ -46,6 +47,8 @@ loop::Task<bool> Service::pass(core::Trigger trigger) {
       desired = std::move(*loaded);
     else
       problem = loaded.error().message();
+  } else {
+    note_no_pass("agent.yaml names no source");
   }
   if (!stopping_ && (desired || state().pass)) {
     auto running = recover_and_run(std::move(desired), trigger, nullptr);
@@ -78,6 +81,8 @@ loop::Task<bool> Service::end_pass() {
   auto keeping = keep_store_small();
   co_await keeping;
   write_metrics();
+  auto keeping_release = keep_release();
+  co_await keeping_release;
   auto looking = look_for_upgrade();
   leaving_for_upgrade_ = co_await looking;
   co_return true;

@@ -53,6 +53,7 @@ loop::Task<Result<bool>> Service::open_store() {
     }
     if (!is_worth_waiting(error.code())) co_return fail(error);
     doing_ = "waits for the store: " + error.message();
+    note_no_pass(doing_);
     if (failures == 0) log_.warning(doing_);
     if (std::exchange(ready_, true))
       notifier_.status(doing_);
@@ -81,6 +82,7 @@ loop::Task<Status> Service::take_store(engine::Store store) {
         "the store had lost its key, and has a new one: sensitive files look changed once");
   record(
       core::ChangeLifecycle{core::NodeLifecycle::hosted, "the service started", service_actor()});
+  tell_rollback();
   auto waiting = wait_durable();
   auto durable = co_await waiting;
   if (!durable) {
@@ -128,6 +130,7 @@ loop::Task<bool> Service::become_unrecorded() {
     co_await settling;
   }
   log_.error("nothing can be recorded, so nothing is changed any more: " + unwritable_);
+  note_no_pass("nothing can be recorded");
   history.go_unrecorded();
   parked_blobs_ = std::move(store_->blobs);
   reopen_failures_ = 1;

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -219,6 +220,60 @@ class Service(Scene, unittest.TestCase):
         self.assertEqual(host.wait_end(), 0, host.said)
         kinds = self.kinds()
         self.assertEqual(kinds[-2:], ["upgradePending", "storeClosed"])
+
+    def install_release(self):
+        """The program and the rollback script where packages put them; the program's place."""
+        program = self.bench.root / "usr/sbin/datum-host"
+        script = self.bench.root / "usr/lib/datum/datum-release"
+        for path in (program, script):
+            path.parent.mkdir(parents=True)
+        shutil.copy(hosting.HOST, program)
+        shutil.copy(fleet.TOP / "packaging/release/datum-release", script)
+        (script.parent / "files").write_text("/usr/lib/datum/datum-release\n/usr/lib/datum/files\n/usr/sbin/datum-host\n")
+        return program
+
+    def test_release(self):
+        """host: a confirmed release is kept for the way back, whole, and names the record that it rests on [U09]"""
+        self.bench.configure(interval="1s")
+        program = self.install_release()
+        host = self.bench.start(program=program)
+        release = self.bench.root / "var/lib/datum/release"
+        host.wait_until((release / "confirmed").exists)
+        self.assertEqual(host.stop(), 0, host.said)
+        noted = dict(line.split("=", 1) for line in (release / "confirmed").read_text().splitlines())
+        (confirmed,) = [event for event in self.bench.events() if event["kind"] == "versionConfirmed"]
+        self.assertEqual(noted["version"], confirmed["event"]["version"])
+        self.assertGreaterEqual(int(noted["sequence"]), confirmed["seq"])
+        (kept,) = release.glob("*/usr/sbin/datum-host")
+        self.assertEqual(kept.read_bytes(), program.read_bytes())
+
+    def test_rolled_back(self):
+        """host: what the rollback script did is in the journal, once"""
+        self.bench.configure(interval="1s")
+        program = self.install_release()
+        version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        version = version.removeprefix("datum-host ").split(",")[0]
+        release = self.bench.root / "var/lib/datum/release"
+        release.mkdir(parents=True)
+        (release / "rolled-back").write_text(f"from=9.9 (bad)\nto={version}\ncause=it failed 3 times\n")
+        for _ in range(2):
+            host = self.bench.start(program=program)
+            host.wait_pass()
+            self.assertEqual(host.stop(), 0, host.said)
+        told = [event["event"] for event in self.bench.events() if event["kind"] == "rolledBack"]
+        self.assertEqual(told, [{"from": "9.9 (bad)", "to": version, "cause": "it failed 3 times"}])
+        self.assertEqual(host.said.count("was rolled back"), 0)
+
+    def test_no_pass(self):
+        """host: without a source it says for the rollback script that no pass can run, and takes it back [U10]"""
+        (self.bench.root / "run/datum").mkdir()
+        marker = self.bench.root / "run/datum/no-pass"
+        self.bench.configure(f"host: {fleet.HOST}\nreconciliation: {{interval: 1s}}\n")
+        host = self.bench.start()
+        host.wait_until(marker.exists)
+        self.bench.configure(interval="1s")
+        host.wait_until(lambda: not marker.exists())
+        self.assertEqual(host.stop(), 0, host.said)
 
     def test_broken_upgrade(self):
         """host: a program that does not even say its version is no upgrade: the old one goes on"""

@@ -10,7 +10,7 @@ import subprocess
 import fleet
 
 LAB = pathlib.Path(__file__).resolve().parent / "lab/machine"
-PACKAGES = ("libuv1",)  # what the programs need beyond a minimal system
+PACKAGES = ()  # what the programs need beyond a minimal system
 IMAGE_LIMIT_S = 600  # the first image is fetched and unpacked
 RUN_LIMIT_S = 120
 

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# test: short
+"""The packages that packaging/build-package makes of this build: what is in them, what they need of a machine, that the
+same build gives the same bytes, and that the tarball installs, upgrades and goes below a scratch folder."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import packages_made  # noqa: E402
+import tap  # noqa: E402
+
+# What a machine must bring: Debian 12, Ubuntu 23.04 and newer, RHEL 10. docs/operating/install.md says the same.
+FLOOR = "2.36"
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix="datum-packages-"))
+        cls.addClassCleanup(shutil.rmtree, cls.scratch)
+        cls.deb = packages_made.make("deb", cls.scratch / "out")
+        cls.tar = packages_made.make("tar", cls.scratch / "out")
+        subprocess.run(["tar", "-C", cls.scratch, "-xf", cls.tar], check=True)
+        (cls.tree,) = cls.scratch.glob("datum-*/install.sh")
+        cls.tree = cls.tree.parent
+        cls.root = cls.scratch / "root"
+        subprocess.run(["dpkg-deb", "-x", cls.deb, cls.root], check=True)
+
+    def control(self, field):
+        done = subprocess.run(["dpkg-deb", "-f", self.deb, field], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def install(self, *arguments, tree=None):
+        return subprocess.run([(tree or self.tree) / "install.sh", *arguments], stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+    def test_same_bytes(self):
+        """packages: the same build gives the same bytes"""
+        for kind, first in (("deb", self.deb), ("tar", self.tar)):
+            again = packages_made.make(kind, self.scratch / "again")
+            self.assertEqual(first.read_bytes(), again.read_bytes(), kind)
+
+    def test_glibc(self):
+        """packages: programs need glibc and no other library, in a version that is stated"""
+        for program in ("usr/bin/datum", "usr/sbin/datum-host"):
+            head = subprocess.run(["objdump", "-p", self.root / program], capture_output=True, text=True, check=True).stdout
+            needed = set(re.findall(r"NEEDED +(\S+)", head))
+            self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
+            versions = [tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", head)]
+            self.assertLessEqual(max(versions), tuple(map(int, FLOOR.split("."))))
+        stated = (self.tree / "glibc").read_text().strip()
+        self.assertEqual(self.control("Depends"), f"libc6 (>= {stated})")
+        self.assertLessEqual(tuple(map(int, stated.split("."))), tuple(map(int, FLOOR.split("."))))
+
+    def test_whole(self):
+        """packages: both have programs, units, script, pages and completion, owned by root, and no configuration"""
+        listed = subprocess.run(["dpkg-deb", "-c", self.deb], capture_output=True, text=True, check=True).stdout
+        for path in ("usr/bin/datum", "usr/sbin/datum-host", "usr/lib/datum/datum-release", "usr/lib/datum/files",
+                     "usr/lib/systemd/system/datum-host.service", "usr/lib/systemd/system/datum-rollback.service",
+                     "usr/share/man/man8/datum-host.8.gz", "usr/share/man/man1/datum.1.gz",
+                     "usr/share/bash-completion/completions/datum", "usr/share/doc/datum-host/examples/agent.yaml"):
+            self.assertTrue((self.root / path).is_file(), path)
+            self.assertTrue((self.tree / "root" / path).is_file(), path)
+        self.assertEqual({line.split()[1] for line in listed.splitlines()}, {"root/root"})
+        self.assertFalse((self.root / "etc").exists())
+
+    def test_list(self):
+        """packages: the list of what is kept for a rollback names programs, script and units, and itself"""
+        listed = (self.root / "usr/lib/datum/files").read_text().splitlines()
+        self.assertEqual(listed, ["/usr/bin/datum", "/usr/lib/datum/datum-release", "/usr/lib/datum/files",
+                                  "/usr/lib/systemd/system/datum-host.service",
+                                  "/usr/lib/systemd/system/datum-rollback.service", "/usr/sbin/datum-host"])
+
+    def test_scripts(self):
+        """packages: maintainer scripts are of a plain shell, and no upgrade stops or restarts anything [U01] [U07]"""
+        control = self.scratch / "control"
+        subprocess.run(["dpkg-deb", "-e", self.deb, control], check=True)
+        bin_ = self.scratch / "bin"
+        bin_.mkdir()
+        for tool in ("systemctl", "deb-systemd-helper", "deb-systemd-invoke"):
+            (bin_ / tool).write_text(f'#!/bin/sh\necho "{tool} $*" >>"{self.scratch}/calls"\n')
+            (bin_ / tool).chmod(0o755)
+        for script, *arguments in (("prerm", "upgrade", "0.2.0"), ("preinst", "upgrade", "0.1.0"),
+                                   ("postrm", "upgrade", "0.2.0"), ("postinst", "configure", "0.1.0"),
+                                   ("prerm", "failed-upgrade", "0.1.0"), ("postinst", "abort-upgrade", "0.2.0")):
+            done = subprocess.run(["sh", control / script, *arguments], capture_output=True, text=True, check=False,
+                                  env={"PATH": f"{bin_}:/usr/bin:/bin"})
+            self.assertEqual((done.returncode, done.stdout), (0, ""), (script, done.stderr))
+        calls = (self.scratch / "calls").read_text()
+        self.assertIsNone(re.search(r"\b(stop|restart|start|reload|kill|disable)\b", calls.replace("daemon-reload", "")))
+
+    def test_tarball(self):
+        """tarball: it installs, upgrades by renames and goes away without touching what is not its own"""
+        dest = self.scratch / "dest"
+        (dest / "etc/datum").mkdir(parents=True)
+        (dest / "etc/datum/agent.yaml").write_text("host: a\n")
+        (dest / "usr/bin").mkdir(parents=True)
+        (dest / "usr/bin/other").write_text("")
+        done = self.install("--destdir", dest)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        program = dest / "usr/sbin/datum-host"
+        version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertIn((self.tree / "version").read_text().strip(), version)
+        with open(program, "rb") as old:
+            before = os.fstat(old.fileno()).st_ino
+            self.assertEqual(self.install("--destdir", dest).returncode, 0)
+            self.assertNotEqual(program.stat().st_ino, before)
+            self.assertEqual(old.read(4), b"\x7fELF")
+        self.assertEqual([str(path) for path in dest.rglob("*.datum-new")], [])
+        self.assertEqual(self.install("--uninstall", "--destdir", dest).returncode, 0)
+        left = sorted(str(path.relative_to(dest)) for path in dest.rglob("*") if path.is_file())
+        self.assertEqual(left, ["etc/datum/agent.yaml", "usr/bin/other"])
+
+    def test_tarball_refuses(self):
+        """tarball: a machine that cannot run it is refused in words before anything is there"""
+        old = self.scratch / "old"
+        shutil.copytree(self.tree, old)
+        (old / "glibc").write_text("99.1\n")
+        done = self.install("--destdir", self.scratch / "nowhere", tree=old)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("99.1 or newer is needed", done.stdout)
+        (old / "architecture").write_text("pdp11\n")
+        self.assertIn("for pdp11", self.install("--destdir", self.scratch / "nowhere", tree=old).stdout)
+        self.assertIn("no argument", self.install("--now", tree=old).stdout)
+        self.assertFalse((self.scratch / "nowhere").exists())
+
+
+if __name__ == "__main__":
+    tap.main()
