@@ -38,6 +38,10 @@ std::string hold_text(const std::optional<core::Hold>& hold) {
          (hold->reason.empty() ? "" : ": " + hold->reason);
 }
 
+std::string rolled_back_text(const std::optional<core::RolledBack>& back) {
+  return back ? back->from + " to " + back->to + ": " + back->cause : std::string();
+}
+
 using Facts = std::vector<std::pair<std::string_view, std::string>>;
 
 Facts lifecycle_facts(const core::State& state) {
@@ -48,6 +52,7 @@ Facts lifecycle_facts(const core::State& state) {
           {"lifecycle", std::string(core::to_string(state.lifecycle))},
           {"version", state.version},
           {"confirmedVersion", state.confirmed_version},
+          {"rolledBack", rolled_back_text(state.rolled_back)},
           {"open", state.open ? "yes" : "no"},
           {"boot", state.boot.hex()},
           {"stored", declaration_text(state.stored)},

@@ -176,9 +176,9 @@ class Release(unittest.TestCase):
         self.end("timeout", "killed", "KILL")
         self.assertEqual(self.calls(), ["stop --no-block datum-rollback.service"] * 3)
         self.end("success", "exited", "0")
-        self.must("stop")  # of a service that ended by itself: nobody asked for that
         self.must("starting")
         self.assertEqual(self.note("trial", "failures"), "2")
+        self.must("stop")  # of a service that ended by itself: nobody asked for that
         self.end("watchdog", "dumped", "ABRT")
         self.assertEqual(self.note("trial", "failures"), "3")
 
@@ -261,7 +261,9 @@ class Release(unittest.TestCase):
         """release: without a whole kept release nothing is touched"""
         self.upgrade()
         (self.folder / "1.0__a_/about").unlink()
-        self.assertEqual((self.run_script("watch").returncode, self.installed()), (1, "2.0 (b)"))
+        done = self.run_script("watch")
+        self.assertEqual((done.returncode, self.installed()), (1, "2.0 (b)"))
+        self.assertIn("is not whole", done.stdout)
 
     def test_package_tool(self):
         """release: a package tool that runs is waited for [P01]"""

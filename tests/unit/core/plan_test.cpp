@@ -228,6 +228,21 @@ TEST_CASE(
   CHECK_FALSE(comes_before(plan, "/d", "/d/e"));
 }
 
+TEST_CASE("plan: Datum's own package comes after all that does not require it [U01]") {
+  World world;
+  auto z = file("z", "/z");
+  z.requirements = {ref("Package[zsh]")};
+  auto after = file("after", "/after");
+  after.requirements = {ref("Package[datum-host]")};
+  const auto plan =
+      world.plan(manifest_of({package("datum-host"), after, package("zsh"), z, service("web")}));
+  std::vector<std::string> order;
+  for (const auto& action : plan.actions) order.push_back(action.reference.text());
+  REQUIRE(order.size() == 5);
+  CHECK(order[3] == "Package[datum-host]");
+  CHECK(order[4] == "File[after]");
+}
+
 TEST_CASE("plan: an absent folder stays while resources are declared in it") {
   World world;
   world.machine.put("/d", Found::directory);
