@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,6 +123,18 @@ std::int64_t lock_holder(int folder) {
   return pid;
 }
 
+// A reader of a store that was not closed holds the lock while it walks it: half a second for a
+// million records. Who wants to write waits 2 s for such, and not at all for a writer.
+static constexpr timespec kReadersPause{0, 20'000'000};
+static constexpr int kLooksForReaders = 100;
+
+// Given back at once: a second writer that waits must not take this one for a reader.
+static bool is_held_by_readers(int lock) {
+  if (::flock(lock, LOCK_SH | LOCK_NB) != 0) return false;
+  ::flock(lock, LOCK_UN);
+  return true;
+}
+
 Result<Fd> take_lock(int folder, LockKind kind) {
   const bool is_exclusive = kind == LockKind::exclusive;
   auto opened = open_at(folder, kWriterLockName, is_exclusive ? O_RDWR | O_CREAT : O_RDONLY);
@@ -129,9 +142,13 @@ Result<Fd> take_lock(int folder, LockKind kind) {
     if (!is_exclusive && opened.error().code() == ErrorCode::not_found) return Fd();
     return fail(std::move(opened).error());
   }
-  while (::flock(opened->get(), (is_exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+  for (int looks = 0; ::flock(opened->get(), (is_exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0;) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return fail(error_from_errno(errno, "lock the store"));
+    if (is_exclusive && looks++ < kLooksForReaders && is_held_by_readers(opened->get())) {
+      ::nanosleep(&kReadersPause, nullptr);
+      continue;
+    }
     return fail(ErrorCode::busy, "the store is in use: its lock was last taken by process " +
                                      std::to_string(lock_holder(folder)));
   }

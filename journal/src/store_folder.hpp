@@ -44,6 +44,7 @@ void remove_store_folder(const std::string& path);
 enum class LockKind : bool { shared, exclusive };
 // The lock is held until the descriptor closes. Exclusive: the file is made if missing and holds
 // this process's pid. Shared: nothing is written; a missing file is an unheld lock (no descriptor).
+// Exclusive waits up to 2 s for readers that are looking at the store, never for a writer.
 // `busy` names the holder's pid.
 [[nodiscard]] Result<Fd> take_lock(int folder, LockKind kind);
 // Pid in the lock's file, 0 when it holds none.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -155,6 +156,42 @@ TEST_CASE("journal: a second writer is told who the first is, and a dead one's l
   });
   CHECK(status == 256 + SIGKILL);
   open_or_fail(folder, OpenMode::open);
+}
+
+// Whether the process has that file open, its own standard streams aside.
+static bool has_open(pid_t pid, const std::string& path) {
+  std::error_code gone;  // the process may have ended
+  const auto folder = "/proc/" + std::to_string(pid) + "/fd";
+  for (const auto& each : std::filesystem::directory_iterator(folder, gone))
+    if (std::filesystem::read_symlink(each.path(), gone) == path) return true;
+  return false;
+}
+
+TEST_CASE("journal: a writer waits for a reader that looks at the store, and then has it") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_store(folder, 3);
+  const auto lock_path = std::filesystem::canonical(folder).string() + "/writer.lock";
+  const int reader = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  REQUIRE(::flock(reader, LOCK_SH) == 0);
+  const pid_t writer = ::fork();
+  REQUIRE(writer >= 0);
+  if (writer == 0) {
+    ::close(reader);
+    ::_exit(open_log(folder, options_for(OpenMode::open)) ? 0 : 1);
+  }
+  // It has the file open while it waits; a writer that gave up has ended, and is seen by its
+  // status.
+  while (!has_open(writer, lock_path) && ::kill(writer, 0) == 0) {
+    siginfo_t ended{};
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(writer), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
+    if (ended.si_pid == writer) break;
+  }
+  ::close(reader);
+  int status = -1;
+  REQUIRE(::waitpid(writer, &status, 0) == writer);
+  CHECK(status == 0);
 }
 
 TEST_CASE("journal: an emptied lock file is no lock and no obstacle") {
