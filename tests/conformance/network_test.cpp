@@ -2,6 +2,8 @@
 // speaks to itself on the loopback only.
 #include "datum/loop/network.hpp"
 
+#include <netdb.h>
+
 #include <catch2/catch.hpp>
 #include <memory>
 #include <optional>
@@ -265,6 +267,13 @@ TEST_CASE("network: only addresses of the machine can be listened on", "[network
 }
 
 TEST_CASE("network: a name is looked up", "[network]") {
+  addrinfo* known = nullptr;
+  const bool has_localhost = ::getaddrinfo("localhost", nullptr, nullptr, &known) == 0;
+  if (known != nullptr) ::freeaddrinfo(known);
+  if (!has_localhost) {
+    WARN("skipped: this machine has no name localhost (/etc/hosts)");
+    return;
+  }
   UvNet net;
   std::unique_ptr<loop::Stream> came;
   const auto listening =

@@ -264,7 +264,8 @@ class Running(fleet.DriftCase):
     def setUp(self):
         self.bench = fleet.Bench()
         self.addCleanup(self.bench.close)
-        make = "mount -t tmpfs none /etc && echo root:x:0:0::/root:/bin/sh > /etc/passwd && echo ready; exec sleep infinity"
+        # A container may have the kernel's values read-only; a name of one's own is one's own.
+        make = "mount -t tmpfs none /etc && mount -t proc none /proc && echo root:x:0:0::/root:/bin/sh > /etc/passwd && echo ready; exec sleep infinity"
         self.inside = subprocess.Popen(["unshare", "-m", "-u", "sh", "-c", make], stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.end)
         self.assertEqual(self.inside.stdout.readline(), "ready\n")

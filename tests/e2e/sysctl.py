@@ -27,8 +27,12 @@ class Network(fleet.Bench):
 
     def __init__(self):
         super().__init__()
-        hide = "".join(f"mkdir -p {folder} && mount -t tmpfs none {folder} && " for folder in ("/run", *OTHERS))
-        make = f"{hide} mount --bind /dev/null /etc/sysctl.conf; echo ready; exec sleep infinity"
+        hide = "".join(f" && mkdir -p {folder} && mount -t tmpfs none {folder}" for folder in OTHERS)
+        # An /etc that is written to in memory only. And a container may have the kernel's values read-only; those of
+        # a network of one's own are one's own.
+        make = ("mount -t tmpfs none /run && mkdir /run/upper /run/work && mount -t overlay none /etc -o "
+                f"lowerdir=/etc,upperdir=/run/upper,workdir=/run/work {hide} && mount -t proc none /proc && "
+                "touch /etc/sysctl.conf && mount --bind /dev/null /etc/sysctl.conf && echo ready; exec sleep infinity")
         self.inside = subprocess.Popen(["unshare", "-m", "-n", "sh", "-c", make], stdout=subprocess.PIPE, text=True)
         if self.inside.stdout.readline() != "ready\n":
             raise AssertionError("no namespaces")
