@@ -123,8 +123,9 @@ std::int64_t lock_holder(int folder) {
   return pid;
 }
 
-// A reader of a store that was not closed holds the lock while it walks it: half a second for a
-// million records. Who wants to write waits 2 s for such, and not at all for a writer.
+// A live reader of a store that was not closed holds the lock while it walks it: half a second for
+// a million records; one that reads a copy holds it for its life. Who wants to write waits 2 s for
+// either, and not at all for a writer.
 static constexpr timespec kReadersPause{0, 20'000'000};
 static constexpr int kLooksForReaders = 100;
 
