@@ -107,6 +107,7 @@ struct EnrolmentGrant {
   certificate @3 :Data;
   authorities @4 :List(Data);
   signers @5 :List(Data);
+  meshId @6 :Data;
 }
 
 struct EnrolmentRefusal {
@@ -128,6 +129,7 @@ struct DeclarationBody {
   manifestBytes @3 :UInt64;
   isFinal @4 :Bool;
   revertUnlessLinkedNs @5 :Int64;
+  allowedRemovals @6 :UInt32;
 }
 
 struct PushedDeclaration {

@@ -62,6 +62,7 @@ DATUM_STRUCT(core::EnrolmentGrant) {
   DATUM_FIELD(certificate, Certificate);
   DATUM_FIELD(authorities, Authorities);
   DATUM_FIELD(signers, Signers);
+  DATUM_FIELD(mesh_id, MeshId);
 }
 DATUM_STRUCT(core::EnrolmentRefusal) {
   DATUM_FIELD(cause, Cause);
@@ -80,6 +81,7 @@ DATUM_STRUCT(core::DeclarationBody) {
   DATUM_FIELD(manifest_bytes, ManifestBytes);
   DATUM_FIELD(is_final, IsFinal);
   DATUM_FIELD(revert_unless_linked_ns, RevertUnlessLinkedNs);
+  DATUM_FIELD(allowed_removals, AllowedRemovals);
 }
 DATUM_STRUCT(core::PushedDeclaration) {
   DATUM_FIELD(declaration, Declaration);

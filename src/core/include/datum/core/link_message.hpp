@@ -104,7 +104,7 @@ struct Goodbye {
   bool operator==(const Goodbye&) const = default;
 };
 
-// The only messages of a node without a certificate. Profile and inventory are the input to the
+// The only message of a node without a certificate. Profile and inventory are the input to the
 // decision, so they come with the request.
 struct EnrolmentRequest {
   std::uint16_t version = kLinkVersion;
@@ -124,12 +124,14 @@ struct EnrolmentPending {
   std::int64_t not_before_ns = 0;
   bool operator==(const EnrolmentPending&) const = default;
 };
+// To a node that has a certificate already: the next one, for the same key.
 struct EnrolmentGrant {
   std::string mesh, node;
   std::vector<Fact> labels;
   Bytes certificate;               // DER
   std::vector<Bytes> authorities;  // DER: who issues here
   std::vector<Bytes> signers;      // Ed25519 keys, 32 bytes each: who signs declarations
+  Id128 mesh_id;                   // as declarations name it
   bool operator==(const EnrolmentGrant&) const = default;
 };
 struct EnrolmentRefusal {
@@ -147,12 +149,14 @@ struct Signed {
   bool operator==(const Signed&) const = default;
 };
 struct DeclarationBody {
-  DeclarationId id;
+  DeclarationId
+      id;  // `manifest` is the blob's digest: of the bytes that codec::encode_manifest gives
   Provenance provenance;
   WallNs issued;
   std::uint64_t manifest_bytes = 0;
   bool is_final = false;                     // may leave nothing behind: retirement
   std::int64_t revert_unless_linked_ns = 0;  // 0: never
+  std::uint32_t allowed_removals = 0;        // beyond the machine's own limits
   bool operator==(const DeclarationBody&) const = default;
 };
 struct PushedDeclaration {
@@ -194,7 +198,7 @@ struct Heartbeat {
   bool operator==(const Heartbeat&) const = default;
 };
 
-// Records in the export format, dense from `first`.
+// Values of an export (a record and its keys block each), one behind the other, dense from `first`.
 struct JournalPart {
   Id128 store;
   Seq first = 0;
@@ -202,7 +206,7 @@ struct JournalPart {
   Bytes records;
   bool operator==(const JournalPart&) const = default;
 };
-// Everything through it is committed at the control plane.
+// Everything through it is committed at the control plane. Also the answer to each heartbeat.
 struct JournalKept {
   Seq through = 0;
   bool operator==(const JournalKept&) const = default;
