@@ -27,6 +27,7 @@ enum LinkCause {
   clone @15;
   replaced @16;
   clock @17;
+  byPerson @18;
 }
 
 enum DeclarationStep {

@@ -254,6 +254,7 @@ bool is_known(core::LinkCause value) {
     case core::LinkCause::clone:
     case core::LinkCause::replaced:
     case core::LinkCause::clock:
+    case core::LinkCause::by_person:
       return true;
   }
   return false;

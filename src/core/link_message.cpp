@@ -104,6 +104,8 @@ std::string_view to_string(LinkCause value) {
       return "replaced";
     case LinkCause::clock:
       return "clock";
+    case LinkCause::by_person:
+      return "by person";
   }
   return "?";
 }

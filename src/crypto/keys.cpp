@@ -88,6 +88,8 @@ std::string_view to_string(SignedAs purpose) {
       return "declaration";
     case SignedAs::enrolment_proof:
       return "enrolment proof";
+    case SignedAs::order:
+      return "order";
   }
   return "?";
 }

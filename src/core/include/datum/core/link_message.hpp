@@ -67,9 +67,10 @@ enum class LinkCause : std::uint8_t {
   key_unproved = 12,
   revoked = 13,
   retired = 14,
-  clone = 15,     // another machine shows the same identity
-  replaced = 16,  // a newer connection of the same node
-  clock = 17,     // the two clocks are too far apart for certificates
+  clone = 15,      // another machine shows the same identity
+  replaced = 16,   // a newer connection of the same node
+  clock = 17,      // the two clocks are too far apart for certificates
+  by_person = 18,  // who decides said no
 };
 [[nodiscard]] std::string_view to_string(LinkCause cause);
 

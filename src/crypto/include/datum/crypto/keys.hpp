@@ -39,7 +39,7 @@ struct Signature {
 
 // What is signed begins with what it is for, so that a signature for one purpose is none for
 // another. Each is a fixed word; a new kind of signed thing gets a new one.
-enum class SignedAs : std::uint8_t { declaration, enrolment_proof };
+enum class SignedAs : std::uint8_t { declaration, enrolment_proof, order };
 [[nodiscard]] std::string_view to_string(SignedAs purpose);
 
 class PrivateKey {
