@@ -38,6 +38,19 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const ConfirmVersion& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordUpgradePending& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordRolledBack& command) const;
+  // enrolment, declarations, link
+  [[nodiscard]] Result<Events> operator()(const RecordKeyCreated& command) const;
+  [[nodiscard]] Result<Events> operator()(const RequestEnrolment& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordEnrolment& command) const;
+  [[nodiscard]] Result<Events> operator()(const RefuseEnrolment& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordCertificate& command) const;
+  [[nodiscard]] Result<Events> operator()(const ReceiveDeclaration& command) const;
+  [[nodiscard]] Result<Events> operator()(const StoreDeclaration& command) const;
+  [[nodiscard]] Result<Events> operator()(const AcceptDeclaration& command) const;
+  [[nodiscard]] Result<Events> operator()(const RejectDeclaration& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordLinkUp& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordLinkDown& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordLinkPairs& command) const;
   // pass
   [[nodiscard]] Result<Events> operator()(const StartPass& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordObservations& command) const;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "datum/core/node_command.hpp"
 #include "datum/core/reversal.hpp"
 #include "datum/core/state.hpp"
 
@@ -314,7 +315,10 @@ using Command =
                  SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
                  DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone,
                  RecordToolAdopted, RecordToolEnded, ChangeLifecycle, ChangeMode, RejectConfig,
-                 ConfirmVersion, RecordUpgradePending, RecordRolledBack, RecordReboot>;
+                 ConfirmVersion, RecordUpgradePending, RecordRolledBack, RecordReboot,
+                 RecordKeyCreated, RequestEnrolment, RecordEnrolment, RefuseEnrolment,
+                 RecordCertificate, ReceiveDeclaration, StoreDeclaration, AcceptDeclaration,
+                 RejectDeclaration, RecordLinkUp, RecordLinkDown, RecordLinkPairs>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 
