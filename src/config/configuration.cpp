@@ -81,6 +81,7 @@ std::vector<Described> describe(const Configuration& configuration) {
       {"packages.finishInterrupted", c.finish_interrupted.value ? "true" : "false",
        c.finish_interrupted.origin},
       {"windows", describe_windows(c.windows.value), c.windows.origin},
+      {"control", describe_list(c.control.value), c.control.origin},
       {"source", c.source.value.value_or("none"), c.source.origin},
       {"metrics", c.metrics.value.value_or("none"), c.metrics.origin},
       {"state", c.state.value, c.state.origin},

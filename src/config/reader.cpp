@@ -12,7 +12,7 @@
 namespace datum::config {
 
 void Reader::read(const yaml::Node& root) {
-  static constexpr std::array<Key, 13> kKeys = {{
+  static constexpr std::array<Key, 14> kKeys = {{
       {"host", &Reader::take_host},
       {"reconciliation", &Reader::take_reconciliation},
       {"trust", &Reader::take_trust},
@@ -23,6 +23,7 @@ void Reader::read(const yaml::Node& root) {
       {"removals", &Reader::take_removals},
       {"packages", &Reader::take_packages},
       {"windows", &Reader::take_windows},
+      {"control", &Reader::take_control},
       {"source", &Reader::take_source},
       {"metrics", &Reader::take_metrics},
       {"state", &Reader::take_state},
@@ -186,6 +187,41 @@ void Reader::take_finish_interrupted(const yaml::Node& value) {
   const auto finish = yaml::find_boolean(value);
   if (!finish) return add_fault(value, "finishInterrupted must be true or false");
   out_.finish_interrupted = {*finish, origin(value)};
+}
+
+// "name:port", "192.0.2.1:port", "[2001:db8::1]:port".
+static bool is_address(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const auto host = text.substr(0, colon);
+  const bool is_bracketed = host.front() == '[' && host.back() == ']' && host.size() > 2;
+  if (!is_bracketed && host.find_first_of("[]: /@") != std::string_view::npos) return false;
+  constexpr std::size_t kLongestPort = 5;
+  const auto digits = text.substr(colon + 1);
+  if (digits.empty() || digits.size() > kLongestPort) return false;
+  std::uint32_t port = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return false;
+    port = port * 10 + static_cast<std::uint32_t>(digit - '0');
+  }
+  return port >= 1 && port <= 65535;
+}
+
+void Reader::take_control(const yaml::Node& value) {
+  if (!value.is_sequence())
+    return add_fault(value, "must be a list of addresses", "write [\"control.example:7600\"]");
+  if (value.items().size() > kMaxControls)
+    return add_fault(value, "more than " + std::to_string(kMaxControls) + " addresses");
+  std::vector<std::string> addresses;
+  for (const auto& item : value.items()) {
+    auto text = take_text(item);
+    if (!text) continue;
+    if (!is_address(*text))
+      add_fault(item, yaml::quoted(text->substr(0, 64)) + " is no address such as name:7600");
+    else
+      addresses.push_back(std::move(*text));
+  }
+  out_.control = {std::move(addresses), origin(value)};
 }
 
 void Reader::take_source(const yaml::Node& value) {

@@ -53,6 +53,7 @@ class Reader {
   void take_window(const yaml::Node& value, Window& window);
   void take_days(const yaml::Node& value, Window& window);
   void take_day(const yaml::Node& value, Window& window);
+  void take_control(const yaml::Node& value);
   void take_source(const yaml::Node& value);
   void take_metrics(const yaml::Node& value);
   void take_state(const yaml::Node& value);

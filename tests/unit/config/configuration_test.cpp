@@ -66,6 +66,7 @@ static const char* const kFull =
     "packages: {finishInterrupted: true}\n"
     "windows:\n"
     "- {days: [mon-wed, sat], from: \"22:00\", to: 04:00}\n"
+    "control: [\"control.example:7600\", \"[2001:db8::1]:7600\"]\n"
     "source: /srv/fleet\n"
     "metrics: /srv/datum.prom\n"
     "state: /srv/state\n";
@@ -90,9 +91,10 @@ TEST_CASE("config: every key is read, and knows its line") {
         "removals.max=0@12\n"
         "packages.finishInterrupted=true@13\n"
         "windows=mon,tue,wed,sat 22:00-04:00@15\n"
-        "source=/srv/fleet@16\n"
-        "metrics=/srv/datum.prom@17\n"
-        "state=/srv/state@18\n");
+        "control=[\"control.example:7600\", \"[2001:db8::1]:7600\"]@16\n"
+        "source=/srv/fleet@17\n"
+        "metrics=/srv/datum.prom@18\n"
+        "state=/srv/state@19\n");
   CHECK(configuration.mode.origin.text() == "agent.yaml:3");
   CHECK(configuration.mode.value == Mode::enforce);
   CHECK(sound("").mode.origin.text() == "default");
@@ -145,6 +147,11 @@ TEST_CASE("config: values of a wrong form are refused in words") {
            {"host: 12\n", "must be text and reads as a number"},
            {"host: \"a b\"\n", "letters, digits"},
            {"host: \"a\\nb\"\n", "control character U+000A"},
+           {"control: control:7600\n", "must be a list of addresses"},
+           {"control: [control]\n", "is no address such as name:7600"},
+           {"control: [\"control:0\"]\n", "is no address"},
+           {"control: [\"control:65536\"]\n", "is no address"},
+           {"control: [\"2001:db8::1:7600\"]\n", "is no address"},
            {"source: srv/fleet\n", "absolute path"},
            {"source: /srv/../x\n", "absolute path"},
            {"state: /srv/\n", "absolute path"},

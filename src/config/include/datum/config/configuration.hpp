@@ -17,6 +17,7 @@
 //   packages: {finishInterrupted: false}
 //   windows:
 //   - {days: [mon-fri], from: "22:00", to: "04:00"}
+//   control: ["control.example:7600"]    # where the control plane listens
 //   source: /srv/fleet               # a local fleet
 //   metrics: /var/lib/node_exporter/datum.prom    # a text file, written after each pass
 //   state: /var/lib/datum
@@ -43,6 +44,8 @@ inline constexpr std::string_view kFileName = "agent.yaml";
 inline constexpr std::size_t kMaxFileBytes = 1U << 20U;
 // Globs of one list: each resource is matched with each of them.
 inline constexpr std::size_t kMaxGlobs = 1'000;
+// Addresses of one control plane: they are tried one after the other, each for seconds.
+inline constexpr std::size_t kMaxControls = 16;
 
 // Where a value stands. Line 0: nowhere, it is the default.
 struct Origin {
@@ -89,7 +92,10 @@ struct Configuration {
   // Whether packages that somebody else's run was cut off with may be brought to an end before a
   // transaction. Those of Datum's own runs always are.
   Setting<bool> finish_interrupted{false, {}};
-  Setting<std::vector<Window>> windows;              // none: always open
+  Setting<std::vector<Window>> windows;  // none: always open
+  // Addresses of the control plane, HOST:PORT, in the order in which they are tried. Without them
+  // an enrolled machine uses those that it was enrolled at.
+  Setting<std::vector<std::string>> control;
   Setting<std::optional<std::string>> source;        // absolute path of a local fleet
   Setting<std::optional<std::string>> metrics;       // absolute path of a file for node_exporter
   Setting<std::string> state{"/var/lib/datum", {}};  // absolute path of the store
