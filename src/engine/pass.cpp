@@ -65,7 +65,8 @@ static core::StartPass start_command(const PassRequest& request, const core::Eff
   start.started.actor = request.actor;
   start.started.mode = mode;
   start.started.declaration = request.declaration;
-  start.started.declaration.manifest = request.manifest->digest;
+  if (start.started.declaration.manifest.empty())
+    start.started.declaration.manifest = request.manifest->digest;
   start.started.provenance = request.provenance;
   start.started.resources = static_cast<std::uint32_t>(request.manifest->resources.size());
   start.started.allowed_removals = request.limits.allowed;
@@ -199,7 +200,7 @@ bool Conductor::may_go_on(Running& running) {
     running.report.cut_short = std::move(reason);
     return false;
   };
-  if (stop_.stopped()) return cut(core::Interruption::stop, stop_.reason());
+  if (stop_.stopped()) return cut(stop_.cause(), stop_.reason());
   const auto spent = loop_.clock().boot_now().ns - running.began.ns;
   const auto limit = running.request.limit_ns;
   if (limit != 0 && spent > limit)

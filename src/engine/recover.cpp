@@ -142,7 +142,8 @@ loop::Task<std::optional<core::Plan>> Conductor::read_dead_plan() {
 }
 
 // Looks at what the dead pass had begun, tells what came of it, and ends it.
-loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest) {
+loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest,
+                                            Digest declared) {
   auto& history = *store_.history;
   // The opening record of this process is durable before anything else.
   auto opened = wait_durable(*store_.history);
@@ -164,15 +165,16 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
     if (prepared) undoing = std::move(*prepared);
   }
   const auto dead_manifest = undoing ? undoing->manifest : manifest;
-  const bool known = dead_manifest && dead_manifest->digest == pass.started.declaration.manifest;
-  auto declared = resource::make_declared(
+  const auto& dead = pass.started.declaration.manifest;
+  const bool known = dead_manifest && (dead_manifest->digest == dead || declared == dead);
+  auto looked_for = resource::make_declared(
       known ? dead_manifest : std::make_shared<const model::Manifest>(), history.state().owned);
-  if (undoing) declared.former = undoing->former;
+  if (undoing) looked_for.former = undoing->former;
   std::function<std::vector<core::RecoveredAction>()> work =
       [machine = machine_,
-       declared = std::make_shared<const resource::Declared>(std::move(declared)),
-       dead = dead_wave(history.state())] {
-        return resource::recover_actions(*machine, *declared, dead);
+       declared = std::make_shared<const resource::Declared>(std::move(looked_for)),
+       wave = dead_wave(history.state())] {
+        return resource::recover_actions(*machine, *declared, wave);
       };
   auto looking = loop::run_on<std::vector<core::RecoveredAction>>(loop_.pool(), std::move(work));
   core::RecordRecovery record;
@@ -203,11 +205,11 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
 }
 
 loop::Task<Status> Conductor::recover(std::function<core::ModeTerms()> read_terms,
-                                      model::ManifestPtr manifest) {
+                                      model::ManifestPtr manifest, Digest declared) {
   auto& history = *store_.history;
   Running none;
   if (history.state().pass) {
-    auto ending = end_dead_pass(none, manifest);
+    auto ending = end_dead_pass(none, manifest, declared);
     DATUM_CO_TRY(co_await ending);
     auto waiting = wait_durable(*store_.history);
     DATUM_CO_TRY(co_await waiting);

@@ -22,12 +22,17 @@ namespace datum::engine {
 // Asked to end a pass at the next boundary of a wave, with the words that are recorded.
 class StopRequest {
  public:
-  void stop(std::string reason) { reason_ = std::move(reason); }
+  void stop(std::string reason, core::Interruption cause = core::Interruption::stop) {
+    reason_ = std::move(reason);
+    cause_ = cause;
+  }
   [[nodiscard]] bool stopped() const { return !reason_.empty(); }
   [[nodiscard]] const std::string& reason() const { return reason_; }
+  [[nodiscard]] core::Interruption cause() const { return cause_; }
 
  private:
   std::string reason_;
+  core::Interruption cause_ = core::Interruption::stop;
 };
 
 struct PassRequest {
@@ -35,6 +40,7 @@ struct PassRequest {
   std::shared_ptr<const ContentSource> content;  // of everything the manifest declares
   core::Trigger trigger = core::Trigger::manual;
   core::Actor actor;
+  // Where it names no manifest, the manifest's own digest is told.
   core::DeclarationId declaration;
   core::Provenance provenance;
   std::string version;
@@ -79,9 +85,10 @@ class Conductor {
   // closes the pass as interrupted; once that is durable, removes what dead and failed actions left
   // lying about, if the terms, read then, say enforce. Nothing to do: returns at once. If
   // `manifest` is the one of that pass, contents are compared and its notifications raised;
-  // otherwise most of what was begun is untellable.
+  // otherwise most of what was begun is untellable. `declared` is what a declaration calls that
+  // manifest, where it is not its own digest.
   [[nodiscard]] loop::Task<Status> recover(std::function<core::ModeTerms()> read_terms,
-                                           model::ManifestPtr manifest);
+                                           model::ManifestPtr manifest, Digest declared = {});
 
   // Refusals come as errors, and then nothing was observed. Once a pass has begun it always ends
   // with a report, or with the error of a journal that could not be written.
@@ -119,7 +126,8 @@ class Conductor {
   [[nodiscard]] Status lift_quarantine(Running& running);
   [[nodiscard]] loop::Task<std::optional<core::Plan>> read_dead_plan();
   [[nodiscard]] loop::Task<Status> end_dead_pass(Running& running,
-                                                 const model::ManifestPtr& manifest);
+                                                 const model::ManifestPtr& manifest,
+                                                 Digest declared);
   [[nodiscard]] loop::Task<Status> look_again(Running& running);
   [[nodiscard]] loop::Task<Status> look_before(Running& running,
                                                std::vector<std::uint32_t> ordinals);
