@@ -207,6 +207,10 @@ bool Connection::has_room() const {
   return !impl_->is_over && impl_->stream->unsent() + kWithHeads <= loop::kMaxUnsent;
 }
 
+void Connection::set_reading(bool reading) {
+  if (!impl_->is_over) impl_->stream->set_reading(reading);
+}
+
 void Connection::close(core::LinkCause cause, std::string why, std::int64_t not_before_ns) {
   core::Goodbye goodbye;
   goodbye.cause = cause;

@@ -59,6 +59,8 @@ class Connection {
   [[nodiscard]] Status send(const core::LinkMessage& message);
   // Whether a part of core::kMaxLinkPart would be taken now.
   [[nodiscard]] bool has_room() const;
+  // Whether bytes are taken from the peer (at first they are); those that are not wait there.
+  void set_reading(bool reading);
   // Sends the goodbye if the peer can still read it; `end` is called, later, with it.
   void close(core::LinkCause cause, std::string why, std::int64_t not_before_ns = 0);
 
