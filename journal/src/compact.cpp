@@ -15,6 +15,7 @@
 #include "lmdb_env.hpp"
 #include "open_log.hpp"
 #include "store_folder.hpp"
+#include "store_lock.hpp"
 #include "store_walk.hpp"
 
 namespace datum::journal {
@@ -83,7 +84,7 @@ class Compactor {
       return fail(error_from_errno(errno, "make " + building_));
     DATUM_ASSIGN(new_folder_, open_folder(building_));
     // Whoever opens the new folder the moment it has its place waits like before.
-    DATUM_ASSIGN(new_lock_, take_lock(new_folder_.get(), LockKind::exclusive));
+    DATUM_ASSIGN(new_lock_, take_lock(new_folder_.get(), LockKind::exclusive, 0));
     tell(CompactStep::folder_made);
     return {};
   }

@@ -8,6 +8,7 @@
 #include "datum/crypto/digest.hpp"
 #include "lmdb_log.hpp"
 #include "store_folder.hpp"
+#include "store_lock.hpp"
 #include "store_walk.hpp"
 
 namespace datum::journal {
@@ -96,7 +97,8 @@ Status check_place(const StoreHandle& store) {
 
 Result<std::unique_ptr<LmdbLog>> open_writing(StoreHandle store, const OpenOptions& options,
                                               const Id128& id) {
-  DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::exclusive));
+  DATUM_ASSIGN(store.lock,
+               take_lock(store.folder.get(), LockKind::exclusive, options.reader_wait_ms));
   DATUM_TRY(check_place(store));
   DATUM_TRY(prepare_writing(store, options, id));
   // Of a compaction that a crash ended; the store that counts was found sound just now.
@@ -108,7 +110,7 @@ Result<std::unique_ptr<LmdbLog>> open_copy(StoreHandle store, const OpenOptions&
   if (!has_file(store.folder.get(), kDataName))
     return fail(ErrorCode::not_found, "there is no store");
   // Held for the log's life: without a reader's slot nothing else keeps a writer from our pages.
-  DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::shared));
+  DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::shared, options.reader_wait_ms));
   DATUM_TRY(check_place(store));
   DATUM_TRY(check_store(store.folder.get(), options));
   return finish(std::move(store), options, Access::read_copy);
@@ -119,7 +121,7 @@ Result<std::unique_ptr<LmdbLog>> open_live(StoreHandle store, const OpenOptions&
   const int folder = store.folder.get();
   if (!has_file(folder, kDataName)) return fail(ErrorCode::not_found, "there is no store");
   for (int looks = 1;; ++looks) {
-    auto lock = take_lock(folder, LockKind::shared);
+    auto lock = take_lock(folder, LockKind::shared, options.reader_wait_ms);
     if (!lock && lock.error().code() != ErrorCode::busy) return fail(std::move(lock).error());
     if (!lock && lock_holder(folder) == ::getpid())
       return fail(ErrorCode::refused, "this process writes the store: ask its log for a reader");
@@ -173,7 +175,8 @@ Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder, const Op
 
 Result<StoreHandle> lock_closed(const std::string& folder, const OpenOptions& options) {
   DATUM_ASSIGN(auto store, open_handle(folder, options));
-  DATUM_ASSIGN(store.lock, take_lock(store.folder.get(), LockKind::exclusive));
+  DATUM_ASSIGN(store.lock,
+               take_lock(store.folder.get(), LockKind::exclusive, options.reader_wait_ms));
   DATUM_TRY(check_place(store));
   if (!has_file(store.folder.get(), kDataName))
     return fail(ErrorCode::not_found, "there is no store");
@@ -186,9 +189,14 @@ Result<std::unique_ptr<Log>> open_log(const std::string& folder, const OpenOptio
   return std::unique_ptr<Log>(std::move(log));
 }
 
+bool has_had_writer(const std::string& folder) {
+  const auto opened = open_folder(folder);
+  return opened && has_file(opened->get(), kWriterLockName);
+}
+
 Result<Verification> verify_store(const std::string& folder, std::int64_t limit_ms) {
   DATUM_ASSIGN(const Fd opened, open_folder(folder));
-  DATUM_ASSIGN(const Fd lock, take_lock(opened.get(), LockKind::shared));
+  DATUM_ASSIGN(const Fd lock, take_lock(opened.get(), LockKind::shared, limit_ms));
   DATUM_ASSIGN(const auto mark, read_clean_mark(opened.get()));
   DATUM_ASSIGN(const Fd data, open_at(opened.get(), kDataName, O_RDONLY));
   DATUM_ASSIGN(Verification found, walk_in_child(data.get(), limit_ms));

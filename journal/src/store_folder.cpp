@@ -1,17 +1,16 @@
 #include "store_folder.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
+
+#include "store_lock.hpp"
 
 namespace datum::journal {
 
@@ -111,54 +110,6 @@ void remove_store_folder(const std::string& path) {
 
 bool has_file(int folder, const char* name) {
   return ::faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-std::int64_t lock_holder(int folder) {
-  std::array<char, 24> text{};
-  const auto fd = open_at(folder, kWriterLockName, O_RDONLY);
-  if (!fd) return 0;
-  const auto size = ::pread(fd->get(), text.data(), text.size(), 0);
-  std::int64_t pid = 0;
-  if (size > 0) std::from_chars(text.data(), text.data() + size, pid);
-  return pid;
-}
-
-// A live reader of a store that was not closed holds the lock while it walks it: half a second for
-// a million records; one that reads a copy holds it for its life. Who wants to write waits 2 s for
-// either, and not at all for a writer.
-static constexpr timespec kReadersPause{0, 20'000'000};
-static constexpr int kLooksForReaders = 100;
-
-// Given back at once: a second writer that waits must not take this one for a reader.
-static bool is_held_by_readers(int lock) {
-  if (::flock(lock, LOCK_SH | LOCK_NB) != 0) return false;
-  ::flock(lock, LOCK_UN);
-  return true;
-}
-
-Result<Fd> take_lock(int folder, LockKind kind) {
-  const bool is_exclusive = kind == LockKind::exclusive;
-  auto opened = open_at(folder, kWriterLockName, is_exclusive ? O_RDWR | O_CREAT : O_RDONLY);
-  if (!opened) {
-    if (!is_exclusive && opened.error().code() == ErrorCode::not_found) return Fd();
-    return fail(std::move(opened).error());
-  }
-  for (int looks = 0; ::flock(opened->get(), (is_exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0;) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return fail(error_from_errno(errno, "lock the store"));
-    if (is_exclusive && looks++ < kLooksForReaders && is_held_by_readers(opened->get())) {
-      ::nanosleep(&kReadersPause, nullptr);
-      continue;
-    }
-    return fail(ErrorCode::busy, "the store is in use: its lock was last taken by process " +
-                                     std::to_string(lock_holder(folder)));
-  }
-  if (is_exclusive) {
-    const auto pid = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(opened->get(), 0) != 0) return fail(error_from_errno(errno, "writer.lock"));
-    DATUM_TRY(write_all(opened->get(), as_bytes(pid)));
-  }
-  return std::move(*opened);
 }
 
 StepHook steps_of(const CrashPoint& crash_point, const Head& head) {

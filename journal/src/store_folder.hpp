@@ -1,4 +1,4 @@
-// The folder of a store: who may use it, the writer's lock, the mark of an orderly end, and the
+// The folder of a store: who may use it, the mark of an orderly end, and the
 // birth of data.mdb. It opens neither LMDB nor lock.mdb.
 #pragma once
 
@@ -15,7 +15,6 @@ namespace datum::journal {
 
 inline constexpr const char* kDataName = "data.mdb";
 inline constexpr const char* kLmdbLockName = "lock.mdb";
-inline constexpr const char* kWriterLockName = "writer.lock";
 inline constexpr const char* kCleanName = "clean";
 inline constexpr const char* kCreatingName = "creating";
 // Behind the folder's own name: a compaction's new store, or the old one that it replaced.
@@ -40,15 +39,6 @@ inline constexpr const char* kCompactingSuffix = ".compacting";
 void remove_store_folder(const std::string& path);
 
 [[nodiscard]] bool has_file(int folder, const char* name);
-
-enum class LockKind : bool { shared, exclusive };
-// The lock is held until the descriptor closes. Exclusive: the file is made if missing and holds
-// this process's pid. Shared: nothing is written; a missing file is an unheld lock (no descriptor).
-// Exclusive waits up to 2 s for readers that are looking at the store, never for a writer.
-// `busy` names the holder's pid.
-[[nodiscard]] Result<Fd> take_lock(int folder, LockKind kind);
-// Pid in the lock's file, 0 when it holds none.
-[[nodiscard]] std::int64_t lock_holder(int folder);
 
 // The crash points of a log as steps, all with `head` durable; no hook where there is none.
 [[nodiscard]] StepHook steps_of(const CrashPoint& crash_point, const Head& head);

@@ -50,15 +50,33 @@ Result<std::unique_ptr<journal::Log>> open_log_again(const std::string& store_fo
   return journal::open_log(journal_folder(store_folder), options(journal::OpenMode::open));
 }
 
+static Result<std::unique_ptr<journal::Log>> open_as(const std::string& store_folder,
+                                                     journal::OpenMode mode) {
+  return journal::open_log(journal_folder(store_folder), options(mode));
+}
+
+// Whether a reader's slot could not be had: the folder is another user's, on a disk that is read
+// only or shared by machines.
+static bool is_without_slot(const Error& error) {
+  const auto code = error.code();
+  return code == ErrorCode::refused || code == ErrorCode::permission_denied ||
+         code == ErrorCode::read_only;
+}
+
+// A writer may come while it is open, and must find its store free: so it is read as beside a
+// writer. Only who cannot do that keeps writers out.
 Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_folder) {
-  auto log = journal::open_log(journal_folder(store_folder), options(journal::OpenMode::read_only));
-  if (log || log.error().code() != ErrorCode::busy) return log;
-  return journal::open_log(journal_folder(store_folder), options(journal::OpenMode::live));
+  if (!journal::has_had_writer(journal_folder(store_folder)))
+    return open_as(store_folder, journal::OpenMode::read_only);
+  auto live = open_as(store_folder, journal::OpenMode::live);
+  if (live || !is_without_slot(live.error())) return live;
+  auto copy = open_as(store_folder, journal::OpenMode::read_only);
+  if (!copy && copy.error().code() == ErrorCode::busy) return live;
+  return copy;
 }
 
 Result<std::unique_ptr<journal::Reader>> open_live_reader(const std::string& store_folder) {
-  DATUM_ASSIGN(auto log,
-               journal::open_log(journal_folder(store_folder), options(journal::OpenMode::live)));
+  DATUM_ASSIGN(auto log, open_as(store_folder, journal::OpenMode::live));
   return journal::join_archive(std::move(log), archive_folder(store_folder));
 }
 

@@ -194,6 +194,40 @@ TEST_CASE("journal: a writer waits for a reader that looks at the store, and the
   CHECK(status == 0);
 }
 
+TEST_CASE("journal: while a writer waits, no further reader is let in before it") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_store(folder, 3);
+  const auto real = std::filesystem::canonical(folder).string();
+  const int reader = ::open((real + "/writer.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  const int gate = ::open(real.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  REQUIRE(gate >= 0);
+  REQUIRE(::flock(reader, LOCK_SH) == 0);
+  const pid_t writer = ::fork();
+  REQUIRE(writer >= 0);
+  if (writer == 0) {
+    ::close(reader);
+    ::close(gate);
+    ::_exit(open_log(folder, options_for(OpenMode::open)) ? 0 : 1);
+  }
+  // The writer waits once the gate is shut; one that ended would never shut it.
+  while (::flock(gate, LOCK_SH | LOCK_NB) == 0) {
+    ::flock(gate, LOCK_UN);
+    siginfo_t ended{};
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(writer), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
+    REQUIRE(ended.si_pid == 0);
+  }
+  auto impatient = options_for(OpenMode::open);
+  impatient.reader_wait_ms = 40;
+  CHECK(refusal(folder, impatient).code() == ErrorCode::busy);  // a second writer does not wait
+  ::close(gate);
+  ::close(reader);
+  int status = -1;
+  REQUIRE(::waitpid(writer, &status, 0) == writer);
+  CHECK(status == 0);
+}
+
 TEST_CASE("journal: an emptied lock file is no lock and no obstacle") {
   Scratch scratch;
   const auto folder = scratch.path("store");
@@ -216,7 +250,12 @@ TEST_CASE("journal: reading a closed store or a copy writes no byte and keeps wr
     CHECK(log->append({{Entry{}}, {}, {}, {}}).error().code() == ErrorCode::read_only);
     CHECK(log->remove_before(2).error().code() == ErrorCode::read_only);
     CHECK(log->verify(1)->sound);
-    CHECK(refusal(folder, options_for(OpenMode::open)).code() == ErrorCode::busy);
+    auto impatient = options_for(OpenMode::open);
+    impatient.reader_wait_ms = 40;
+    const auto refused = refusal(folder, impatient);
+    CHECK(refused.code() == ErrorCode::busy);
+    CHECK(refused.message().find("process " + std::to_string(::getpid()) + " reads it") !=
+          std::string::npos);
     REQUIRE(log->close());
   }
   CHECK(look_of(folder) == before);

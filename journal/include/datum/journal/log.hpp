@@ -207,6 +207,9 @@ struct OpenOptions {
   // How long the child that walks a store which did not end cleanly may take, in ms.
   // 0: a store that needs the walk is `timed_out` at once.
   std::int64_t walk_limit_ms = 10'000;
+  // How long opening for writing waits for readers that hold the lock, in ms: as long as the walk
+  // of one may take.
+  std::int64_t reader_wait_ms = 10'000;
   // Address space for the map at first, 0: the default. It grows by itself.
   std::uint64_t map_bytes = 0;
   CrashPoint crash_point;  // empty in every program's own work
@@ -220,6 +223,9 @@ struct OpenOptions {
 // than 0700 or another owner: `refused`, with what to do.
 [[nodiscard]] Result<std::unique_ptr<Log>> open_log(const std::string& folder,
                                                     const OpenOptions& options);
+// Whether a writer ever had the store in this very folder, or in the one that it was copied from
+// with all its files. What is only a copy of data.mdb has not: read it with `read_only`.
+[[nodiscard]] bool has_had_writer(const std::string& folder);
 
 // Walks a closed store or a copy in a child process and writes nothing. `busy` when a writer has
 // it; `timed_out`; `not_found`. A store that is not sound is a success that says so.

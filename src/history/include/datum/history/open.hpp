@@ -18,14 +18,16 @@ namespace datum::history {
                                                              const std::string& store_folder);
 // The journal of a store that is there, for History::resume: locked and walked as at any opening.
 [[nodiscard]] Result<std::unique_ptr<journal::Log>> open_log_again(const std::string& store_folder);
-// For reading only: no lock, no byte written. `not_found` when there is no journal. `path` is a
-// store's folder, which is read together with its archive, or an export file.
+// For reading only, whether somebody writes the store or not, and without keeping a writer out:
+// with a reader's slot. A copy, and a store in which this user cannot have one, is locked against
+// writers as long as it is open; no byte of it is written. `not_found` when there is no journal.
+// `path` is a store's folder, which is read together with its archive, or an export file.
 [[nodiscard]] Result<std::unique_ptr<journal::Reader>> open_reader(const std::string& path);
 // Beside a writer that may come and go: takes no lock that would keep one out, but a reader's slot,
 // so only the store's owner may.
 [[nodiscard]] Result<std::unique_ptr<journal::Reader>> open_live_reader(
     const std::string& store_folder);
-// The journal alone as a Log, without the archive.
+// The journal alone as a Log, without the archive, opened as by open_reader.
 [[nodiscard]] Result<std::unique_ptr<journal::Log>> open_for_verify(
     const std::string& store_folder);
 
