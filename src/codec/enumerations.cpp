@@ -271,6 +271,25 @@ bool is_known(core::DeclarationStep value) {
   return false;
 }
 
+bool is_known(core::control::KeyUse value) {
+  switch (value) {
+    case core::control::KeyUse::authority:
+    case core::control::KeyUse::signer:
+      return true;
+  }
+  return false;
+}
+
+bool is_known(core::control::Standing value) {
+  switch (value) {
+    case core::control::Standing::enrolled:
+    case core::control::Standing::retired:
+    case core::control::Standing::revoked:
+      return true;
+  }
+  return false;
+}
+
 bool is_known(core::OrderKind value) {
   switch (value) {
     case core::OrderKind::hold:

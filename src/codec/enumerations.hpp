@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "datum/core/control_event.hpp"
 #include "datum/core/event.hpp"
 #include "datum/core/link_message.hpp"
 
@@ -32,6 +33,8 @@ namespace datum::codec {
 [[nodiscard]] bool is_known(core::LinkCause value);
 [[nodiscard]] bool is_known(core::DeclarationStep value);
 [[nodiscard]] bool is_known(core::OrderKind value);
+[[nodiscard]] bool is_known(core::control::KeyUse value);
+[[nodiscard]] bool is_known(core::control::Standing value);
 
 // For people. Only known values.
 template <class Enumeration>

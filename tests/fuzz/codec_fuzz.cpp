@@ -2,6 +2,7 @@
 
 #include "datum/base/assert.hpp"
 #include "datum/codec/checkpoint.hpp"
+#include "datum/codec/control_event.hpp"
 #include "datum/codec/describe.hpp"
 #include "datum/codec/event.hpp"
 #include "datum/codec/link.hpp"
@@ -55,6 +56,17 @@ void take_link(std::uint8_t kind, ByteView bytes) {
   DATUM_ASSERT(static_cast<std::uint8_t>(core::kind_of(**message)) == kind);
   const auto again = codec::decode_link(kind, codec::encode_link(**message));
   DATUM_ASSERT(again && *again == *message);
+}
+
+void take_control(std::uint16_t kind, ByteView bytes) {
+  const auto event = codec::decode_control_event(kind, bytes);
+  if (!event) return;
+  DATUM_ASSERT(static_cast<std::uint16_t>(core::control::kind_of(*event)) == kind);
+  CountingSink sink;
+  codec::describe_control_event(*event, sink);
+  DATUM_ASSERT(sink.depth == 0);
+  const auto again = codec::decode_control_event(kind, codec::encode_control_event(*event));
+  DATUM_ASSERT(again && *again == *event);
 }
 
 void take_plan(ByteView bytes) {
@@ -131,6 +143,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     default:
       if (kind >= test::kLinkInput && kind < test::kLinkInput + 256)
         return test::take_link(static_cast<std::uint8_t>(kind - test::kLinkInput), aligned), 0;
+      if (kind >= test::kControlInput)
+        return test::take_control(static_cast<std::uint16_t>(kind - test::kControlInput), aligned),
+               0;
       test::take_event(kind, aligned);
       test::take_event(kind, rest);
   }

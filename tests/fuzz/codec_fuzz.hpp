@@ -17,5 +17,7 @@ inline constexpr std::uint16_t kManifestInput = 60'003;
 inline constexpr std::uint16_t kManifestFileInput = 60'004;
 // And the kind of a message of a link.
 inline constexpr std::uint16_t kLinkInput = 61'000;
+// And the kind of an event of the control plane.
+inline constexpr std::uint16_t kControlInput = 62'000;
 
 }  // namespace datum::test

@@ -5,9 +5,11 @@
 #include <random>
 
 #include "codec_fuzz.hpp"
+#include "datum/codec/control_event.hpp"
 #include "datum/codec/event.hpp"
 #include "datum/codec/link.hpp"
 #include "golden/codec/goldens.hpp"
+#include "unit/codec/control_examples.hpp"
 #include "unit/codec/examples.hpp"
 #include "unit/codec/link_examples.hpp"
 
@@ -18,6 +20,10 @@ namespace {
 using Random = std::mt19937_64;
 
 std::uint16_t input_kind(const std::string& name) {
+  for (const auto& example : test::control_examples())
+    if (name == "control-" + std::string(codec::control_event_name(example)))
+      return static_cast<std::uint16_t>(test::kControlInput +
+                                        static_cast<unsigned>(core::control::kind_of(example)));
   if (name == "plan") return test::kPlanInput;
   if (name == "checkpoint") return test::kStateInput;
   if (name == "manifest") return test::kManifestInput;

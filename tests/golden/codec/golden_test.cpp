@@ -10,12 +10,14 @@
 #include <set>
 
 #include "datum/codec/checkpoint.hpp"
+#include "datum/codec/control_event.hpp"
 #include "datum/codec/describe.hpp"
 #include "datum/codec/event.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/codec/plan.hpp"
 #include "golden_file.hpp"
 #include "goldens.hpp"
+#include "unit/codec/control_examples.hpp"
 #include "unit/codec/examples.hpp"
 #include "unit/codec/manifests.hpp"
 
@@ -88,6 +90,14 @@ TEST_CASE("codec golden: what was written once is read as what it was") {
       CHECK(codec::decode_event(example.kind, *former));
     }
   }
+  for (const auto& example : test::control_examples()) {
+    const auto kind = static_cast<std::uint16_t>(core::control::kind_of(example));
+    const auto name = "control-" + std::string(codec::control_event_name(example));
+    const auto event = codec::decode_control_event(kind, golden(name));
+    INFO(name);
+    REQUIRE(event);
+    CHECK((*event == example));
+  }
   const auto state = codec::decode_state(golden("checkpoint"));
   REQUIRE(state);
   CHECK(*state == test::state_example());
@@ -136,6 +146,26 @@ TEST_CASE("codec golden: docs/formats/events.md has the number and members of ev
     INFO(begin << "… " << end);
     CHECK(found);
   }
+}
+
+TEST_CASE(
+    "codec golden: the page of the control plane's journal has every event's number and name") {
+  std::ifstream file(DATUM_CONTROL_PAGE);
+  REQUIRE(file);
+  std::set<std::string> rows;
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("| ", 0) == 0 && std::isdigit(static_cast<unsigned char>(line[2])) != 0)
+      rows.insert(line);
+  for (const auto& example : test::control_examples()) {
+    MemberNames names;
+    codec::describe_control_event(example, names);
+    const auto kind = static_cast<int>(core::control::kind_of(example));
+    const auto row = "| " + std::to_string(kind) + " | `" +
+                     std::string(codec::control_event_name(example)) + "` | " + names.listed + " |";
+    INFO(row);
+    CHECK(rows.count(row) == 1);
+  }
+  CHECK(rows.size() == std::variant_size_v<core::control::Event>);
 }
 
 TEST_CASE("codec golden: the worked example of docs/formats/events.md is what is written") {

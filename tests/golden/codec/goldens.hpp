@@ -8,8 +8,8 @@
 
 namespace datum::test {
 
-// "passStarted" and so on for every event; "plan", "checkpoint", "manifest" (the part) and
-// "manifest-file".
+// "passStarted" and so on for every event, "control-nodeEnrolled" for those of the control plane;
+// "plan", "checkpoint", "manifest" (the part) and "manifest-file".
 [[nodiscard]] std::map<std::string, Bytes> golden_bytes();
 
 }  // namespace datum::test

@@ -76,6 +76,7 @@ class Filler {
   static bool is_of_goldens(model::TargetFamily family) {
     return family <= model::TargetFamily::sysctl;
   }
+  static bool is_of_goldens(core::LinkCause cause) { return cause <= core::LinkCause::by_person; }
   template <class T>
   static bool is_of_goldens(T) {
     return true;
