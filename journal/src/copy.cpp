@@ -1,0 +1,268 @@
+// A growing file of values (docs/formats/control-journal.md says where they lie). The header is
+// that of an export whose end is not known: its last sequence is the one before its first.
+#include "datum/journal/copy.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <vector>
+
+#include "envelope.hpp"
+#include "export_format.hpp"
+#include "file_io.hpp"
+
+namespace datum::journal {
+namespace {
+
+constexpr std::uint32_t kCopyLevel = 1;
+constexpr std::size_t kSequenceAt = 16;  // in a record's header
+
+Bytes copy_header(const Id128& store) {
+  ExportFacts facts;
+  facts.level = kCopyLevel;
+  facts.store = store;
+  return make_export_header(facts);
+}
+
+// What a file holds: the whole records at its beginning, and where they end.
+struct CopyContents {
+  Head head;
+  std::uint64_t end = kExportHeader;
+  std::vector<std::uint64_t> offsets;  // where each record begins
+};
+
+Result<Record> value_at(ExportSource& source, std::uint64_t offset, Seq expected,
+                        std::size_t& size) {
+  DATUM_ASSIGN(const ByteView value, source.view_value(offset, expected));
+  size = value.size();
+  return read_value(value, expected);
+}
+
+// Damage in the last record is a torn append; damage before it is damage, which the records behind
+// it show: nothing but a whole record begins with a header whose checksum is right.
+Result<CopyContents> read_copy(ExportSource& source, const Id128& store) {
+  const auto wanted = copy_header(store);
+  if (source.size() < kExportHeader)
+    return fail(ErrorCode::corrupt, "the file is too short for a copy of a journal");
+  DATUM_ASSIGN(const ByteView header, source.view(0, kExportHeader));
+  if (!std::equal(wanted.begin(), wanted.end(), header.begin(), header.end()))
+    return fail(ErrorCode::corrupt, "the file is no copy of this store's journal");
+  CopyContents contents;
+  std::optional<ChainCheck> chain;
+  while (contents.end < source.size()) {
+    if (!chain) {
+      if (source.size() - contents.end < kHeaderSize) break;
+      DATUM_ASSIGN(const ByteView first, source.view(contents.end, kHeaderSize));
+      const auto seq = load_le<Seq>(first.data() + kSequenceAt);
+      chain.emplace(seq, seq);
+    }
+    const auto value = source.view_value(contents.end, chain->next());
+    if (!value) break;
+    if (const auto taken = chain->take(*value); !taken) break;
+    contents.offsets.push_back(contents.end);
+    contents.end += value->size();
+  }
+  if (chain) contents.head = chain->head();
+  return contents;
+}
+
+// Bytes behind the whole records that are more than one torn append: then it is damage.
+constexpr std::uint64_t kMostTorn = 256 * 1024;
+
+Status check_tail(const CopyContents& contents, std::uint64_t size, const std::string& file) {
+  if (size - contents.end <= kMostTorn) return {};
+  return fail(ErrorCode::corrupt, file + ": record " + std::to_string(contents.head.seq + 1) +
+                                      " is damaged, and " + std::to_string(size - contents.end) +
+                                      " bytes from it on cannot be read");
+}
+
+// A new file with its name durable.
+Result<Fd> make_copy(const std::string& file, const Id128& store) {
+  DATUM_ASSIGN(const PathParts parts, split_path(file));
+  DATUM_ASSIGN(const Fd folder, open_folder(parts.folder));
+  const auto header = copy_header(store);
+  DATUM_TRY(replace_file(folder.get(), parts.name, as_text(header)));
+  return open_at(folder.get(), parts.name, O_RDWR);
+}
+
+}  // namespace
+
+struct Copy::Impl {
+  Fd fd;
+  Head head;
+  std::uint64_t end = kExportHeader;
+  bool is_broken = false;
+};
+
+Copy::Copy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Copy::~Copy() = default;
+
+Result<std::unique_ptr<Copy>> Copy::open(const std::string& file, const Id128& store) {
+  auto impl = std::make_unique<Impl>();
+  struct stat info {};
+  if (::lstat(file.c_str(), &info) != 0) {
+    if (errno != ENOENT) return fail(error_from_errno(errno, file));
+    DATUM_ASSIGN(impl->fd, make_copy(file, store));
+    return std::unique_ptr<Copy>(new Copy(std::move(impl)));
+  }
+  DATUM_ASSIGN(auto source, ExportSource::open(file));
+  auto contents = read_copy(source, store);
+  if (!contents) return fail(std::move(contents).error().context(file));
+  DATUM_TRY(check_tail(*contents, source.size(), file));
+  DATUM_ASSIGN(const PathParts parts, split_path(file));
+  DATUM_ASSIGN(const Fd folder, open_folder(parts.folder));
+  DATUM_ASSIGN(impl->fd, open_at(folder.get(), parts.name, O_RDWR));
+  if (contents->end < source.size()) {
+    if (::ftruncate(impl->fd.get(), static_cast<off_t>(contents->end)) != 0)
+      return fail(error_from_errno(errno, file));
+  }
+  // What is there may never have been synced: it counts from now on.
+  DATUM_TRY(sync_fd(impl->fd.get(), file));
+  impl->head = contents->head;
+  impl->end = contents->end;
+  return std::unique_ptr<Copy>(new Copy(std::move(impl)));
+}
+
+Head Copy::head() const {
+  return impl_->head;
+}
+
+// The size of the value that `values` begins with.
+static Result<std::size_t> size_of_value(ByteView values, Seq seq) {
+  if (values.size() < kMinValueSize) return fail(corrupt_record(seq, "is cut short"));
+  DATUM_ASSIGN(const std::size_t size, read_record_size(values.first(kHeaderSize), seq));
+  if (values.size() < size + kKeysHeaderSize) return fail(corrupt_record(seq, "is cut short"));
+  DATUM_ASSIGN(const std::size_t keys,
+               read_keys_size(values.subspan(size).first(kKeysHeaderSize), seq));
+  if (values.size() < size + keys) return fail(corrupt_record(seq, "is cut short"));
+  return size + keys;
+}
+
+Result<Head> Copy::append(Seq first, std::uint32_t count, ByteView values) {
+  if (impl_->is_broken)
+    return fail(ErrorCode::unavailable, "a write to this copy failed: open it again");
+  if (first == 0 || count == 0)
+    return fail(ErrorCode::corrupt, "a part of a journal without records");
+  const auto& head = impl_->head;
+  if (head.seq != 0 && first > head.seq + 1) return head;
+  ChainCheck chain(first, first);
+  std::size_t at = 0, begin = 0;  // `begin`: of the first that is new
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto rest = values.subspan(at);
+    DATUM_ASSIGN(const auto size, size_of_value(rest, chain.next()));
+    const auto value = rest.first(size);
+    DATUM_ASSIGN(const Record record, read_value(value, chain.next()));
+    const bool continues = head.seq != 0 && record.seq == head.seq + 1;
+    if (continues && record.previous != head.hash)
+      return fail(ErrorCode::conflict, "record " + std::to_string(record.seq) +
+                                           " does not continue the one that is kept before it");
+    DATUM_TRY(chain.take(value));
+    at += size;
+    if (record.seq == head.seq && chain.head().hash != head.hash)
+      return fail(ErrorCode::conflict,
+                  "record " + std::to_string(record.seq) + " is another than the one that is kept");
+    if (record.seq <= head.seq) begin = at;
+  }
+  if (at != values.size())
+    return fail(ErrorCode::corrupt, "bytes behind the last record of a part of a journal");
+  const auto fresh = values.subspan(begin);
+  if (fresh.empty()) return head;
+  auto written = ::lseek(impl_->fd.get(), static_cast<off_t>(impl_->end), SEEK_SET) < 0
+                     ? Status(fail(error_from_errno(errno, "the copy of a journal")))
+                     : write_all(impl_->fd.get(), fresh);
+  if (written) written = sync_fd(impl_->fd.get(), "the copy of a journal");
+  if (!written) {
+    impl_->is_broken = true;
+    static_cast<void>(::ftruncate(impl_->fd.get(), static_cast<off_t>(impl_->end)));
+    return fail(std::move(written).error());
+  }
+  impl_->end += fresh.size();
+  const auto first_kept = head.seq == 0 ? first : head.first;
+  impl_->head = {chain.head().seq, chain.head().hash, first_kept};
+  return impl_->head;
+}
+
+namespace {
+
+class CopyReader final : public Reader {
+ public:
+  CopyReader(ExportSource source, CopyContents contents, const Id128& store)
+      : source_(std::move(source)), contents_(std::move(contents)), store_(store) {}
+
+  Result<Head> read_head() override { return contents_.head; }
+  Status scan(Seq from, const Visitor& visit) override {
+    const auto& head = contents_.head;
+    for (Seq seq = std::max(from, head.first); head.seq != 0 && seq <= head.seq; ++seq) {
+      auto wish = Visit::stop;
+      DATUM_TRY(visit_copied(seq, visit, wish));
+      if (wish == Visit::stop) break;
+    }
+    return {};
+  }
+  Status scan_back(Seq from, const Visitor& visit) override {
+    const auto& head = contents_.head;
+    for (Seq seq = from == 0 ? head.seq : std::min(from, head.seq); seq != 0 && seq >= head.first;
+         --seq) {
+      auto wish = Visit::stop;
+      DATUM_TRY(visit_copied(seq, visit, wish));
+      if (wish == Visit::stop) break;
+    }
+    return {};
+  }
+  // Without an index of its own: every record is looked at.
+  Result<std::vector<Seq>> find(std::string_view index, std::string_view key, Seq from,
+                                std::size_t limit) override {
+    std::vector<Seq> found;
+    DATUM_TRY(scan(from, [&](const Record& record) {
+      const auto is_it = [&](const IndexKey& each) {
+        if (each.index == index && each.key == key && (found.empty() || found.back() != record.seq))
+          found.push_back(record.seq);
+      };
+      static_cast<void>(for_each_key(record.keys, is_it));
+      return found.size() < limit ? Visit::go_on : Visit::stop;
+    }));
+    return found;
+  }
+  Status read(Seq seq, const Visitor& visit) override {
+    const auto& head = contents_.head;
+    if (head.seq == 0 || seq < head.first || seq > head.seq)
+      return fail(ErrorCode::not_found, "record " + std::to_string(seq) + " is not in the copy");
+    auto wish = Visit::stop;
+    return visit_copied(seq, visit, wish);
+  }
+  Result<std::optional<Bytes>> read_meta(std::string_view) override { return std::nullopt; }
+  Result<std::optional<Bytes>> read_projection(std::string_view) override { return std::nullopt; }
+  Result<Usage> read_usage() override { return Usage{source_.size(), source_.size()}; }
+  [[nodiscard]] Id128 store_id() const override { return store_; }
+  [[nodiscard]] std::uint32_t level() const override { return kCopyLevel; }
+
+ private:
+  Status visit_copied(Seq seq, const Visitor& visit, Visit& wish) {
+    std::size_t size = 0;
+    DATUM_ASSIGN(const Record record,
+                 value_at(source_, contents_.offsets[seq - contents_.head.first], seq, size));
+    wish = visit(record);
+    return {};
+  }
+
+  ExportSource source_;
+  CopyContents contents_;
+  Id128 store_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Reader>> open_copy(const std::string& file, const Id128& store) {
+  DATUM_ASSIGN(auto source, ExportSource::open(file));
+  auto contents = read_copy(source, store);
+  if (!contents) return fail(std::move(contents).error().context(file));
+  DATUM_TRY(check_tail(*contents, source.size(), file));
+  return std::unique_ptr<Reader>(
+      std::make_unique<CopyReader>(std::move(source), std::move(*contents), store));
+}
+
+}  // namespace datum::journal
