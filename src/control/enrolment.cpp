@@ -91,15 +91,22 @@ Refusal check_name(const std::string& name, const EnrolmentScene& scene) {
   return refuse(LinkCause::name_taken,
                 "another machine is or was " + name + (is_revoked ? ", and was revoked" : ""),
                 "give another name: datum enrol --name NAME TOKEN; or, if that machine is gone: "
-                "datum-control forget " +
+                "datum-control nodes forget " +
                     name);
+}
+
+// "datum/os" and "os" are one fact, as in profiles of fleets.
+std::string_view plain_name(std::string_view fact) {
+  constexpr std::string_view kReserved = "datum/";
+  if (fact.starts_with(kReserved)) fact.remove_prefix(kReserved.size());
+  return fact;
 }
 
 Refusal check_profile(const core::EnrolmentRequest& request, const TokenRule& rule) {
   for (const auto& wanted : rule.required) {
-    const auto found =
-        std::find_if(request.profile.begin(), request.profile.end(),
-                     [&](const core::Fact& fact) { return fact.name == wanted.name; });
+    const auto found = std::find_if(
+        request.profile.begin(), request.profile.end(),
+        [&](const core::Fact& fact) { return plain_name(fact.name) == plain_name(wanted.name); });
     const bool is_there = found != request.profile.end();
     if (is_there && found->value == wanted.value) continue;
     return refuse(LinkCause::profile_refused,
@@ -110,8 +117,9 @@ Refusal check_profile(const core::EnrolmentRequest& request, const TokenRule& ru
   return {};
 }
 
-// A node that comes again with its key and an unreported use keeps the name it was given.
+// A node that comes again with its key keeps the name it was given: a key has one name.
 std::string name_for(const core::EnrolmentRequest& request, const EnrolmentScene& scene) {
+  if (scene.with_key != nullptr) return scene.with_key->name;
   if (const auto* own = find_use(*scene.token, scene.key)) return own->node;
   return name_of(request);
 }
@@ -121,7 +129,7 @@ std::string name_for(const core::EnrolmentRequest& request, const EnrolmentScene
 std::string name_of(const core::EnrolmentRequest& request) {
   if (!request.wanted_name.empty()) return request.wanted_name;
   for (const auto& fact : request.profile)
-    if (fact.name == "hostname") return fact.value;
+    if (plain_name(fact.name) == "hostname") return fact.value;
   return {};
 }
 

@@ -8,39 +8,11 @@
 
 #include "datum/base/ids.hpp"
 #include "datum/base/time.hpp"
+#include "datum/control/state.hpp"
 #include "datum/core/link_message.hpp"
 
 namespace datum::control {
 
-// What a token allows.
-struct TokenRule {
-  std::string id;  // 8 letters: Token::id_text
-  Digest secret_hash;
-  bool is_multi_use = false;
-  std::string names = "*";           // a glob, as in agent.yaml
-  std::vector<core::Fact> required;  // of the profile: exactly these values
-  std::vector<core::Fact> labels;    // that nodes get
-  bool is_by_hand = false;           // a person accepts each
-  WallNs expires;
-  bool operator==(const TokenRule&) const = default;
-};
-
-// Who came with it. A single-use token is taken again from the same key until the node's first
-// heartbeat: its answer may have been lost on the way.
-struct TokenUse {
-  Digest key;  // fingerprint
-  std::string node;
-  bool has_reported = false;
-  bool operator==(const TokenUse&) const = default;
-};
-struct TokenState {
-  TokenRule rule;
-  std::vector<TokenUse> uses;
-  bool is_withdrawn = false;
-  bool operator==(const TokenState&) const = default;
-};
-
-enum class Standing : std::uint8_t { enrolled = 1, retired = 2, revoked = 3 };
 struct KnownNode {
   std::string name;
   Digest key;

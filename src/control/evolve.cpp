@@ -1,0 +1,169 @@
+#include <algorithm>
+
+#include "datum/control/state.hpp"
+
+namespace datum::control {
+namespace {
+
+using namespace core::control;
+
+template <class Map, class Key>
+auto* find_in(Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+// Events speak of what their writer's state had, so what they name is there; a journal that was
+// tampered with may say otherwise, and then the event changes nothing.
+class Evolution {
+ public:
+  Evolution(State& state, const EventPlace& place) : state_(state), place_(place) {}
+
+  void operator()(const PlaneCreated& event) {
+    state_.store = event.store;
+    state_.mesh = event.mesh;
+    state_.mesh_id = event.mesh_id;
+  }
+  void operator()(const PlaneOpened& event) {
+    state_.is_open = true;
+    state_.boot = event.boot;
+  }
+  void operator()(const PlaneClosed&) { state_.is_open = false; }
+  void operator()(const KeyMade& event) { state_.keys.push_back(event); }
+  void operator()(const TokenMade& event) {
+    auto& token = state_.tokens[event.rule.id];
+    token = {};
+    token.rule = event.rule;
+    token.by = event.by;
+    token.made = place_.wall;
+  }
+  void operator()(const TokenWithdrawn& event) {
+    if (auto* token = find_in(state_.tokens, event.token)) token->is_withdrawn = true;
+  }
+  void operator()(const NodeRequested& event) {
+    auto& request = state_.requests[event.applicant.fingerprint];
+    request = {};
+    request.applicant = event.applicant;
+    request.at = place_.wall;
+  }
+  void operator()(const RequestDecided& event) {
+    auto* request = find_in(state_.requests, event.fingerprint);
+    if (request == nullptr) return;
+    request->accepted = event.accepted;
+    request->reason = event.reason;
+  }
+  void operator()(const EnrolmentRefused& event) {
+    if (auto* token = find_in(state_.tokens, event.token)) token->refused = event;
+  }
+  void operator()(const NodeEnrolled& event);
+  void operator()(const CertificateIssued& event) {
+    auto* node = find_in(state_.nodes, event.node);
+    if (node == nullptr) return;
+    node->serial = event.serial;
+    node->not_after = event.not_after;
+  }
+  void operator()(const NodeReported& event) {
+    auto* node = find_in(state_.nodes, event.node);
+    if (node == nullptr) return;
+    node->has_reported = true;
+    if (auto* token = find_in(state_.tokens, node->self.token))
+      for (auto& use : token->uses)
+        if (use.key == node->self.fingerprint) use.has_reported = true;
+  }
+  void operator()(const CredentialEnded& event) {
+    auto* node = find_in(state_.nodes, event.node);
+    if (node == nullptr) return;
+    node->standing = event.standing;
+    node->ended = event.reason;
+  }
+  void operator()(const NodeForgotten& event) {
+    state_.nodes.erase(event.node);
+    std::erase_if(state_.requests,
+                  [&](const auto& each) { return each.second.applicant.node == event.node; });
+  }
+  void operator()(const StoreReplaced& event) {
+    if (auto* node = find_in(state_.nodes, event.node)) node->self.store = event.store;
+  }
+  void operator()(const PushBegun& event) {
+    state_.last = event.generation;
+    state_.push = Push{event, place_.wall};
+  }
+  void operator()(const DeclarationReleased& event) {
+    auto* node = find_in(state_.nodes, event.node);
+    if (node == nullptr) return;
+    node->newest = event.generation;
+    node->declaration = event.declaration;
+    node->manifest = event.manifest;
+    node->released = place_.wall;
+  }
+  void operator()(const DeclarationAnswered& event);
+  void operator()(const StatusChanged& event) {
+    auto* node = find_in(state_.nodes, event.node);
+    if (node == nullptr) return;
+    node->report = event.report;
+    node->report_changed = place_.wall;
+  }
+  void operator()(const OrderIssued& event) { state_.last_order = event.number; }
+
+ private:
+  State& state_;
+  const EventPlace& place_;
+};
+
+void Evolution::operator()(const NodeEnrolled& event) {
+  auto& node = state_.nodes[event.applicant.node];
+  const bool is_same = node.self.fingerprint == event.applicant.fingerprint;
+  if (!is_same) node = {};
+  node.self = event.applicant;
+  node.standing = Standing::enrolled;
+  node.labels = event.labels;
+  node.enrolled = place_.wall;
+  node.serial = event.serial;
+  node.not_after = event.not_after;
+  state_.requests.erase(event.applicant.fingerprint);
+  auto* token = find_in(state_.tokens, event.applicant.token);
+  if (token == nullptr) return;
+  const auto is_its = [&](const TokenUse& use) { return use.key == event.applicant.fingerprint; };
+  if (std::none_of(token->uses.begin(), token->uses.end(), is_its))
+    token->uses.push_back({event.applicant.fingerprint, event.applicant.node, false});
+}
+
+void Evolution::operator()(const DeclarationAnswered& event) {
+  auto* node = find_in(state_.nodes, event.node);
+  if (node == nullptr) return;
+  switch (event.step) {
+    case core::DeclarationStep::stored:
+      node->stored = event.generation;
+      break;
+    case core::DeclarationStep::accepted:
+      node->accepted = event.generation;
+      break;
+    case core::DeclarationStep::applied:
+      node->applied = event.generation;
+      break;
+    case core::DeclarationStep::rejected:
+      node->rejected = event.generation;
+      node->rejected_why = event.reason;
+      break;
+  }
+}
+
+}  // namespace
+
+const Node* State::find_node(const std::string& name) const {
+  const auto found = nodes.find(name);
+  return found == nodes.end() ? nullptr : &found->second;
+}
+
+const Node* State::find_key(const Digest& fingerprint) const {
+  for (const auto& [name, node] : nodes)
+    if (node.self.fingerprint == fingerprint) return &node;
+  return nullptr;
+}
+
+void evolve(State& state, const core::control::Event& event, const EventPlace& place) {
+  std::visit(Evolution(state, place), event);
+  state.seq = place.seq;
+}
+
+}  // namespace datum::control

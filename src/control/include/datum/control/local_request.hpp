@@ -1,0 +1,94 @@
+// What a command asks of the control plane over its local socket, and what it is answered. Both
+// ends use this; docs/formats/control-socket.md is the same in words. Pure.
+//
+// A connection carries one request: for a push first its blobs, each as frames `blob` and one
+// `blob_end` with its digest, then a frame `request`. The answer: any number of `output` and
+// `errors` (text for the caller's standard streams), and `end` with the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datum/base/error.hpp"
+#include "datum/base/ids.hpp"
+#include "datum/core/link_message.hpp"
+
+namespace datum::control {
+
+enum class LocalFrame : std::uint8_t {
+  request = 1,
+  blob = 2,
+  blob_end = 3,
+  output = 17,
+  errors = 18,
+  end = 19,
+};
+
+// A push to 1,000 nodes names each with its manifest: about 200 bytes.
+inline constexpr std::size_t kMaxLocalRequest = 256 * 1024;
+
+enum class LocalVerb : std::uint8_t {
+  status,
+  nodes,
+  node,
+  accept,
+  refuse,
+  forget,
+  revoke,
+  token_create,
+  token_list,
+  token_withdraw,
+  profiles,  // of the nodes that a push may reach: what a fleet is resolved with
+  push,
+};
+[[nodiscard]] std::string_view to_string(LocalVerb verb);
+
+// One node's part of a push.
+struct PushedManifest {
+  std::string node;
+  Digest manifest;  // of its bytes, which were sent or are there already
+  std::uint64_t bytes = 0;
+  bool operator==(const PushedManifest&) const = default;
+};
+
+struct LocalRequest {
+  LocalVerb verb = LocalVerb::status;
+  std::string command_line;  // "datum-control revoke": recorded with the caller's name
+  bool json = false;
+  bool colour = false;
+  std::uint64_t width = 0;
+  std::string target;  // a node, or a token's id
+  std::string reason;
+  // token create
+  std::string names = "*";
+  std::int64_t ttl_ns = 0;
+  bool multi = false;
+  bool by_hand = false;
+  std::vector<core::Fact> required;
+  std::vector<core::Fact> labels;
+  // push
+  std::string source, revision;
+  std::uint32_t allow_removals = 0;
+  std::vector<PushedManifest> manifests;
+  bool operator==(const LocalRequest&) const = default;
+};
+
+[[nodiscard]] std::string encode_request(const LocalRequest& request);
+// `invalid_argument` for anything that encode_request does not write.
+[[nodiscard]] Result<LocalRequest> parse_request(std::string_view text);
+
+[[nodiscard]] std::string encode_end(int exit_code);
+[[nodiscard]] Result<int> parse_end(std::string_view text);
+
+// The answer to `profiles`: what is known of the nodes that a push may reach.
+struct NodeProfile {
+  std::string node;
+  std::vector<core::Fact> profile;
+  std::vector<core::Fact> labels;
+};
+[[nodiscard]] std::string encode_profiles(const std::vector<NodeProfile>& profiles);
+[[nodiscard]] Result<std::vector<NodeProfile>> parse_profiles(std::string_view text);
+
+}  // namespace datum::control

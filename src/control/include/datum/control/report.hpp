@@ -1,0 +1,50 @@
+// What the control plane knows, for people and for programs: tables and JSON of State and of what
+// is linked at this moment. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "datum/control/state.hpp"
+#include "datum/text/terminal.hpp"
+
+namespace datum::control {
+
+// What only the running server knows of a node.
+struct Presence {
+  bool is_linked = false;
+  std::optional<WallNs> last_heard;
+};
+
+struct View {
+  const State& state;
+  std::function<Presence(const std::string& node)> presence;
+  WallNs now;
+  std::int64_t heartbeat_ns = 60 * kNsPerSecond;
+  std::string version;
+  bool json = false;
+  bool colour = false;
+  std::size_t width = 0;
+};
+
+// One node in one word, worst first: what was last reported; `unknown` where that is converged and
+// older than three heartbeats, or of an older declaration than the newest released to it.
+[[nodiscard]] core::Condition condition_of(const Node& node, const Presence& presence,
+                                           const View& view);
+
+struct FleetCounts {
+  std::size_t nodes = 0;  // that are enrolled
+  std::size_t match = 0, drifted = 0, unknown = 0, linked = 0, waiting = 0, tokens = 0;
+};
+[[nodiscard]] FleetCounts count_fleet(const View& view);
+// "2 of 3 hosts match, 1 drifted, 0 unknown or silent"
+[[nodiscard]] std::string fleet_line(const FleetCounts& counts);
+
+// Each ends with a newline; lists as JSON lines.
+[[nodiscard]] std::string status_report(const View& view);
+[[nodiscard]] std::string nodes_report(const View& view);
+[[nodiscard]] std::string node_report(const View& view, const Node& node);
+[[nodiscard]] std::string tokens_report(const View& view);
+
+}  // namespace datum::control

@@ -1,0 +1,50 @@
+// Answers what commands ask of the running control plane: reads the State, or decides, records, and
+// says so once that is durable. Who asks is known by the socket. Loop thread only.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "datum/blobs/blob_store.hpp"
+#include "datum/control/ledger.hpp"
+#include "datum/control/link_server.hpp"
+#include "datum/control/local_request.hpp"
+#include "datum/control/report.hpp"
+
+namespace datum::control {
+
+struct Answer {
+  std::string output, errors;
+  int exit_code = 0;
+};
+using Reply = std::function<void(Answer)>;
+
+class RequestDesk {
+ public:
+  // All are borrowed.
+  RequestDesk(loop::Loop& loop, Ledger& ledger, LinkServer& links, const Keyring& keys,
+              blobs::BlobStore& blobs, LinkSettings settings);
+
+  // `by` is the caller. `reply` is called once, at once or later. What a push names was put into
+  // the blobs, and is durable.
+  void answer(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+
+ private:
+  [[nodiscard]] View view_of(const LocalRequest& request) const;
+  void show_node(const LocalRequest& request, const Reply& reply);
+  void create_token(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  void end_node(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  void push(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  [[nodiscard]] Result<Events> make_push(const LocalRequest& request, const core::Actor& by) const;
+  // Records, and replies `done()` after that is durable.
+  void record(const Result<Events>& events, const Reply& reply, std::function<Answer()> done);
+
+  loop::Loop& loop_;
+  Ledger& ledger_;
+  LinkServer& links_;
+  const Keyring& keys_;
+  blobs::BlobStore& blobs_;
+  const LinkSettings settings_;
+};
+
+}  // namespace datum::control

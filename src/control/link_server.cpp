@@ -1,0 +1,133 @@
+#include "datum/control/link_server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "datum/crypto/digest.hpp"
+#include "link_session.hpp"
+
+namespace datum::control {
+namespace {
+
+// Nobody is a stranger; who shows something has to be a node of this mesh, and is told only about
+// clocks. An ended certificate is let through: its session gives out the next one and nothing else.
+Status judge_peer(const std::vector<Bytes>& chain, const crypto::Certificate& authority,
+                  const std::string& mesh, WallNs now) {
+  if (chain.empty()) return {};
+  DATUM_ASSIGN(const auto shown, crypto::read_certificate(chain.front()));
+  const auto verdict = crypto::judge(shown, {&authority, 1}, crypto::Role::node, mesh, now);
+  if (verdict.distrust == crypto::Distrust::none || verdict.distrust == crypto::Distrust::expired)
+    return {};
+  return fail(ErrorCode::refused, verdict.why);
+}
+
+}  // namespace
+
+LinkServer::LinkServer(loop::Loop& loop, loop::Network& network, Ledger& ledger,
+                       const Keyring& keys, NodeJournals& journals, const ContentSource& content,
+                       LinkSettings settings, Tell tell)
+    : loop_(loop),
+      network_(network),
+      ledger_(ledger),
+      keys_(keys),
+      journals_(journals),
+      content_(content),
+      settings_(std::move(settings)),
+      tell_(std::move(tell)) {}
+LinkServer::~LinkServer() = default;
+
+// The key that is shown is made anew at each start and lies in no file: the authority vouches for
+// it, and its pin is the authority's.
+Status LinkServer::listen(const loop::Address& address) {
+  DATUM_ASSIGN(const auto key, crypto::PrivateKey::generate());
+  const auto mesh = ledger_.state().mesh;
+  const auto& authority = keys_.authority;
+  const auto now_s = loop_.clock().wall_now().ns / kNsPerSecond;
+  const crypto::Validity validity{now_s - kMostClockDifferenceNs / kNsPerSecond,
+                                  authority.validity.not_after_s};
+  DATUM_ASSIGN(const auto shown, crypto::issue(keys_.authority_key, authority,
+                                               {crypto::Role::control, mesh, "control"},
+                                               key.public_key(), validity, crypto::random_id()));
+  const auto judge = [this, mesh](const std::vector<Bytes>& chain) {
+    return judge_peer(chain, keys_.authority, mesh, loop_.clock().wall_now());
+  };
+  DATUM_ASSIGN(auto context,
+               wire::TlsContext::make(wire::TlsEnd::serves,
+                                      {shown.der, key.to_der(), authority.der}, judge));
+  context_ = std::move(context);
+  DATUM_ASSIGN(listener_, network_.listen(address, [this](std::unique_ptr<loop::Stream> stream) {
+    take(std::move(stream));
+  }));
+  return {};
+}
+
+std::uint16_t LinkServer::port() const {
+  return listener_ ? listener_->port() : 0;
+}
+
+std::size_t LinkServer::strangers() const {
+  return static_cast<std::size_t>(
+      std::count_if(sessions_.begin(), sessions_.end(),
+                    [](const auto& each) { return each.second->is_stranger(); }));
+}
+
+// A stream that is destroyed is cut: there is nobody yet whom a goodbye could reach.
+void LinkServer::take(std::unique_ptr<loop::Stream> stream) {
+  if (stopped_ || strangers() >= kMaxStrangers || links() >= kMaxLinks) return;
+  const auto id = next_++;
+  auto session = std::make_shared<LinkSession>(*this, id, std::move(stream));
+  sessions_.emplace(id, session);
+  session->start();
+}
+
+void LinkServer::linked(std::uint64_t id, const std::string& node) {
+  const auto before = linked_.find(node);
+  if (before != linked_.end() && before->second != id) {
+    const auto session = sessions_.find(before->second);
+    if (session != sessions_.end())
+      session->second->close(core::LinkCause::replaced, "a newer connection of " + node);
+  }
+  linked_[node] = id;
+}
+
+void LinkServer::ended(std::uint64_t id, const std::string& node) {
+  const auto link = linked_.find(node);
+  if (link != linked_.end() && link->second == id) linked_.erase(link);
+}
+
+void LinkServer::drop(std::uint64_t id) {
+  sessions_.erase(id);
+}
+
+void LinkServer::heard(const std::string& node) {
+  heard_[node] = loop_.clock().wall_now();
+}
+
+void LinkServer::send_newest(const std::string& node) {
+  const auto link = linked_.find(node);
+  if (link != linked_.end()) sessions_.at(link->second)->send_newest();
+}
+
+void LinkServer::cut(const std::string& node, core::LinkCause cause, const std::string& why) {
+  const auto link = linked_.find(node);
+  if (link != linked_.end()) sessions_.at(link->second)->close(cause, why);
+}
+
+void LinkServer::stop(const std::string& why) {
+  stopped_ = true;
+  listener_.reset();
+  const auto sessions = sessions_;
+  for (const auto& [id, session] : sessions) session->close(core::LinkCause::stopping, why);
+}
+
+bool LinkServer::is_linked(const std::string& node) const {
+  return linked_.count(node) != 0;
+}
+
+std::optional<WallNs> LinkServer::last_heard(const std::string& node) const {
+  const auto found = heard_.find(node);
+  if (found == heard_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace datum::control

@@ -1,0 +1,229 @@
+#include "datum/control/local_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "datum/text/json_reader.hpp"
+#include "datum/text/json_writer.hpp"
+
+namespace datum::control {
+namespace {
+
+constexpr std::array kControlVerbs{
+    std::pair{LocalVerb::status, "status"},
+    std::pair{LocalVerb::nodes, "nodes"},
+    std::pair{LocalVerb::node, "node"},
+    std::pair{LocalVerb::accept, "accept"},
+    std::pair{LocalVerb::refuse, "refuse"},
+    std::pair{LocalVerb::forget, "forget"},
+    std::pair{LocalVerb::revoke, "revoke"},
+    std::pair{LocalVerb::token_create, "tokenCreate"},
+    std::pair{LocalVerb::token_list, "tokenList"},
+    std::pair{LocalVerb::token_withdraw, "tokenWithdraw"},
+    std::pair{LocalVerb::profiles, "profiles"},
+    std::pair{LocalVerb::push, "push"},
+};
+
+// One list of members for both directions.
+template <class Visitor, class Value>
+void visit_members(Visitor& visitor, Value& request) {
+  visitor("commandLine", request.command_line);
+  visitor("json", request.json);
+  visitor("colour", request.colour);
+  visitor("width", request.width);
+  visitor("target", request.target);
+  visitor("reason", request.reason);
+  visitor("names", request.names);
+  visitor("ttl", request.ttl_ns);
+  visitor("multi", request.multi);
+  visitor("byHand", request.by_hand);
+  visitor("required", request.required);
+  visitor("labels", request.labels);
+  visitor("source", request.source);
+  visitor("revision", request.revision);
+  visitor("allowRemovals", request.allow_removals);
+  visitor("manifests", request.manifests);
+}
+
+class MemberWriter {
+ public:
+  explicit MemberWriter(text::JsonWriter& json) : json_(json) {}
+
+  template <class T>
+  void operator()(std::string_view name, const T& value) {
+    json_.member(name, value);
+  }
+  void operator()(std::string_view name, const std::vector<core::Fact>& facts) {
+    json_.key(name).begin_object();
+    for (const auto& fact : facts) json_.member(fact.name, fact.value);
+    json_.end_object();
+  }
+  void operator()(std::string_view name, const std::vector<PushedManifest>& manifests) {
+    json_.key(name).begin_array();
+    for (const auto& each : manifests)
+      json_.begin_object()
+          .member("node", each.node)
+          .member("manifest", each.manifest.hex())
+          .member("bytes", each.bytes)
+          .end_object();
+    json_.end_array();
+  }
+
+ private:
+  text::JsonWriter& json_;
+};
+
+// Takes members out of an object; the first thing that is wrong stays.
+class MemberReader {
+ public:
+  explicit MemberReader(const text::JsonValue& value) : value_(value) {}
+
+  void operator()(std::string_view name, std::string& into) {
+    if (const auto* value = find(name, text::JsonKind::string)) into = value->string;
+  }
+  void operator()(std::string_view name, bool& into) {
+    if (const auto* value = find(name, text::JsonKind::boolean)) into = value->boolean;
+  }
+  template <class T>
+  requires(std::integral<T> && !std::same_as<T, bool>) void operator()(std::string_view name,
+                                                                       T& into) {
+    const auto* value = find(name, text::JsonKind::integer);
+    if (value == nullptr) return;
+    if (std::cmp_less(value->integer, std::numeric_limits<T>::min()) ||
+        std::cmp_greater(value->integer, std::numeric_limits<T>::max()))
+      return fault(name);
+    into = static_cast<T>(value->integer);
+  }
+  void operator()(std::string_view name, std::vector<core::Fact>& into) {
+    const auto* value = find(name, text::JsonKind::object);
+    if (value == nullptr) return;
+    for (const auto& member : value->members) {
+      if (member.value.kind != text::JsonKind::string) return fault(name);
+      into.push_back({member.name, member.value.string});
+    }
+  }
+  void operator()(std::string_view name, Digest& into) {
+    std::string text;
+    (*this)(name, text);
+    const auto digest = Digest::find_hex(text);
+    if (digest)
+      into = *digest;
+    else
+      fault(name);
+  }
+  void operator()(std::string_view name, std::vector<PushedManifest>& into) {
+    const auto* value = find(name, text::JsonKind::array);
+    if (value == nullptr) return;
+    for (const auto& item : value->items) {
+      MemberReader members(item);
+      PushedManifest each;
+      members("node", each.node);
+      members("manifest", each.manifest);
+      members("bytes", each.bytes);
+      if (!members.end()) return fault(name);
+      into.push_back(std::move(each));
+    }
+  }
+  void fault(std::string_view name) {
+    if (fault_.empty()) fault_ = std::string(name) + " is of another kind";
+  }
+  [[nodiscard]] Status end() const {
+    if (!fault_.empty()) return fail(ErrorCode::invalid_argument, fault_);
+    if (value_.kind == text::JsonKind::object && taken_ == value_.members.size()) return {};
+    return fail(ErrorCode::invalid_argument, "a member that is not known");
+  }
+
+ private:
+  const text::JsonValue* find(std::string_view name, text::JsonKind kind) {
+    const auto* value = value_.find(name);
+    if (value == nullptr) return nullptr;
+    ++taken_;
+    if (value->kind == kind) return value;
+    fault(name);
+    return nullptr;
+  }
+
+  const text::JsonValue& value_;
+  std::size_t taken_ = 0;
+  std::string fault_;
+};
+
+}  // namespace
+
+std::string_view to_string(LocalVerb verb) {
+  for (const auto& [each, name] : kControlVerbs)
+    if (each == verb) return name;
+  return "?";
+}
+
+std::string encode_request(const LocalRequest& request) {
+  text::JsonWriter json;
+  json.begin_object().member("verb", to_string(request.verb));
+  MemberWriter writer(json);
+  visit_members(writer, request);
+  json.end_object();
+  return json.take();
+}
+
+Result<LocalRequest> parse_request(std::string_view text) {
+  DATUM_ASSIGN(const auto value, text::read_json(text));
+  MemberReader reader(value);
+  LocalRequest request;
+  std::string verb;
+  reader("verb", verb);
+  visit_members(reader, request);
+  const auto known = std::find_if(kControlVerbs.begin(), kControlVerbs.end(),
+                                  [&verb](const auto& each) { return each.second == verb; });
+  if (known == kControlVerbs.end()) return fail(ErrorCode::invalid_argument, "no such verb");
+  request.verb = known->first;
+  DATUM_TRY(reader.end());
+  return request;
+}
+
+std::string encode_end(int exit_code) {
+  text::JsonWriter json;
+  json.begin_object().member("exit", exit_code).end_object();
+  return json.take();
+}
+
+Result<int> parse_end(std::string_view text) {
+  DATUM_ASSIGN(const auto value, text::read_json(text));
+  MemberReader reader(value);
+  std::uint8_t code = 1;
+  reader("exit", code);
+  DATUM_TRY(reader.end());
+  return int{code};
+}
+
+std::string encode_profiles(const std::vector<NodeProfile>& profiles) {
+  text::JsonWriter json;
+  json.begin_array();
+  for (const auto& each : profiles) {
+    json.begin_object().member("node", each.node);
+    MemberWriter writer(json);
+    writer("profile", each.profile);
+    writer("labels", each.labels);
+    json.end_object();
+  }
+  json.end_array();
+  return json.take();
+}
+
+Result<std::vector<NodeProfile>> parse_profiles(std::string_view text) {
+  DATUM_ASSIGN(const auto value, text::read_json(text));
+  std::vector<NodeProfile> profiles;
+  for (const auto& item : value.items) {
+    MemberReader reader(item);
+    NodeProfile each;
+    reader("node", each.node);
+    reader("profile", each.profile);
+    reader("labels", each.labels);
+    DATUM_TRY(reader.end());
+    profiles.push_back(std::move(each));
+  }
+  return profiles;
+}
+
+}  // namespace datum::control

@@ -1,0 +1,222 @@
+// The control plane's end of links: who is let in, what they may say, and what is durable when.
+#include "datum/control/link_server.hpp"
+
+#include "control_scene.hpp"
+
+using namespace datum;
+using test::ControlScene;
+using test::Machine;
+
+TEST_CASE("control: a machine enrols with a token, comes back with its certificate, and reports") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  const auto* grant = machine.last<core::EnrolmentGrant>();
+  REQUIRE(grant != nullptr);
+  CHECK(grant->mesh == "prod");
+  CHECK(grant->node == "web-1");
+  CHECK(grant->mesh_id == scene.state().mesh_id);
+  REQUIRE(grant->signers.size() == 1);
+  const auto shown = crypto::read_certificate(grant->certificate);
+  REQUIRE(shown);
+  CHECK(shown->key == machine.key.public_key());
+  machine.greet();
+  const auto* welcome = machine.last<core::Welcome>();
+  REQUIRE(welcome != nullptr);
+  CHECK(welcome->node == "web-1");
+  CHECK(scene.server->is_linked("web-1"));
+  CHECK_FALSE(scene.state().nodes.at("web-1").has_reported);
+  core::Heartbeat heartbeat;
+  heartbeat.condition = core::Condition::converged;
+  machine.send(heartbeat);
+  CHECK(machine.last<core::JournalKept>() != nullptr);
+  CHECK(scene.state().nodes.at("web-1").has_reported);
+  const auto seq = scene.state().seq;
+  machine.send(heartbeat);
+  CHECK(machine.count<core::JournalKept>() == 2);
+  CHECK(scene.state().seq == seq);  // nothing changed: no record
+}
+
+TEST_CASE("control: a grant is durable before it leaves") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  REQUIRE(machine.last<core::EnrolmentGrant>() != nullptr);
+  const auto before = scene.state().nodes;
+  scene.crash_and_begin();
+  CHECK(scene.state().nodes == before);
+  machine.greet();
+  CHECK(machine.last<core::Welcome>() != nullptr);
+}
+
+TEST_CASE("control: where nothing can be recorded nothing is granted") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  journal::SimFaults faults;
+  faults.fail_sync = 1;
+  scene.disk->set_faults(faults);
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  CHECK(machine.count<core::EnrolmentGrant>() == 0);
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::busy);
+  REQUIRE(scene.ledger->failure());
+  CHECK_FALSE(scene.ledger->append({core::control::PlaneClosed{"no"}}));
+}
+
+TEST_CASE("control: a refusal says what to do and ends the connection, others go on") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine good(scene, "web-1");
+  good.ask(token);
+  good.greet();
+  REQUIRE(good.last<core::Welcome>() != nullptr);
+  Machine other(scene, "web-2");
+  other.ask(token);
+  const auto* refusal = other.last<core::EnrolmentRefusal>();
+  REQUIRE(refusal != nullptr);
+  CHECK_FALSE(refusal->remedy.empty());
+  REQUIRE(other.end);
+  CHECK(other.end->by_peer);
+  const auto seq = scene.state().seq;
+  other.ask(token);
+  CHECK(scene.state().seq == seq);  // the same refusal is not recorded again
+  Machine stranger(scene, "web-3");
+  stranger.ask(link::format_token(link::make_token(Digest{})));
+  REQUIRE(stranger.last<core::EnrolmentRefusal>() != nullptr);
+  CHECK(stranger.last<core::EnrolmentRefusal>()->cause == core::LinkCause::token_unknown);
+  CHECK(scene.state().seq == seq);  // a stranger writes nothing
+  good.send(core::Heartbeat{});
+  CHECK(good.last<core::JournalKept>() != nullptr);
+}
+
+TEST_CASE("control: by hand a machine waits, is judged, and asks again") {
+  ControlScene scene;
+  control::TokenRule rule;
+  rule.is_by_hand = true;
+  rule.is_multi_use = true;
+  const auto token = scene.make_token(rule);
+  Machine one(scene, "web-1"), other(scene, "web-2");
+  one.ask(token);
+  REQUIRE(one.last<core::EnrolmentPending>() != nullptr);
+  other.ask(token);
+  REQUIRE(other.last<core::EnrolmentPending>() != nullptr);
+  scene.append(
+      control::decide_request(scene.state(), "web-1", true, "", test::person_named("ada")));
+  scene.append(control::decide_request(scene.state(), "web-2", false, "unknown box",
+                                       test::person_named("ada")));
+  one.ask(token);
+  CHECK(one.last<core::EnrolmentGrant>() != nullptr);
+  other.ask(token);
+  REQUIRE(other.last<core::EnrolmentRefusal>() != nullptr);
+  CHECK(other.last<core::EnrolmentRefusal>()->cause == core::LinkCause::by_person);
+  CHECK(other.last<core::EnrolmentRefusal>()->why == "it was refused here: unknown box");
+}
+
+TEST_CASE("control: what is out of turn ends that connection as a fault of the protocol") {
+  ControlScene scene;
+  Machine stranger(scene, "web-1");
+  stranger.connect();
+  stranger.send(core::Hello{});
+  REQUIRE(stranger.end);
+  CHECK(stranger.end->goodbye.cause == core::LinkCause::protocol);
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  machine.connect();
+  machine.send(core::Heartbeat{});
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::protocol);
+  machine.greet();
+  machine.send(core::Welcome{});
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::protocol);
+}
+
+TEST_CASE("control: a revoked node is cut and not let in again, nor a forgotten one") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  machine.greet();
+  scene.append(control::revoke(scene.state(), "web-1", "stolen", test::person_named("ada")));
+  scene.server->cut("web-1", core::LinkCause::revoked, "web-1 was revoked");
+  scene.run();
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::revoked);
+  machine.connect();
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.why == "web-1 was revoked: stolen");
+  scene.append(control::forget(scene.state(), "web-1", test::person_named("ada")));
+  machine.connect();
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::revoked);
+}
+
+TEST_CASE("control: a newer connection of a node takes the older one's place") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  machine.greet();
+  auto first = std::move(machine.connection);
+  machine.greet();
+  REQUIRE(machine.last<core::Welcome>() != nullptr);
+  CHECK(scene.server->is_linked("web-1"));
+  CHECK(scene.server->links() == 1);
+  CHECK_FALSE(first->send(core::Heartbeat{}).has_value());
+}
+
+TEST_CASE("control: a node that says nothing for three heartbeats is let go") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  machine.greet();
+  scene.run(181 * kNsPerSecond);
+  CHECK_FALSE(scene.server->is_linked("web-1"));
+}
+
+TEST_CASE("control: an ended certificate is renewed and lets nothing else through") {
+  ControlScene scene;
+  const auto token = scene.make_token();
+  Machine machine(scene, "web-1");
+  machine.ask(token);
+  const auto first = machine.certificate;
+  scene.sim_loop.jump_wall(400LL * 86'400 * kNsPerSecond);
+  machine.greet();
+  const auto* grant = machine.last<core::EnrolmentGrant>();
+  REQUIRE(grant != nullptr);
+  CHECK(grant->certificate != first);
+  CHECK_FALSE(scene.server->is_linked("web-1"));
+  machine.certificate = grant->certificate;
+  machine.greet();
+  CHECK(machine.last<core::Welcome>() != nullptr);
+  scene.sim_loop.jump_wall(1'000LL * 86'400 * kNsPerSecond);
+  machine.greet();
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::clock);
+  CHECK(machine.count<core::EnrolmentGrant>() == 0);
+}
+
+TEST_CASE("control: a connection that is cut at any byte of an enrolment leaves no half of it") {
+  // The machine's bytes are held back after each step of the loop in turn: the token is used wholly
+  // or not at all, and a second try with the same key always ends as a node.
+  for (std::uint64_t steps = 1; steps < 60; steps += 3) {
+    ControlScene scene(steps);
+    const auto token = scene.make_token();
+    Machine machine(scene, "web-1");
+    machine.connect();
+    static_cast<void>(machine.connection->send(machine.request(token)));
+    for (std::uint64_t step = 0; step < steps && scene.sim_loop.step(); ++step) {
+    }
+    scene.network.break_all("control", "web-1");
+    scene.run();
+    CHECK(scene.state().tokens.begin()->second.uses.size() == scene.state().nodes.size());
+    machine.ask(token);
+    CHECK(machine.last<core::EnrolmentGrant>() != nullptr);
+    CHECK(scene.state().nodes.size() == 1);
+  }
+}
