@@ -10,6 +10,7 @@ import re
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = "docs/reference/commands.md"
 COMPLETION = "packaging/completions/datum"
+CONTROL_COMPLETION = "packaging/completions/datum-control"
 _MADE = '.\\" Made by docs/reference/generate.py from docs/reference/commands.md.\n'
 
 
@@ -21,7 +22,9 @@ def parse(text):
         title, _, body = section.partition("\n")
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()
                 if line.startswith("|") and not line.startswith("| ---")]
-        if title.endswith("(8)"):
+        if title.endswith("datum-control(8)"):
+            table["control"] = _control(title, body, rows)
+        elif title.endswith("(8)"):
             table["service"] = _service(title, body, rows)
         elif ": datum-" in title:
             table["groups"].append(_group(title, body, rows))
@@ -46,6 +49,15 @@ def _service(title, body, rows):
             "signals": [(row[0], row[1]) for row in rows if row[0].startswith("SIG")],
             "files": [(row[0].strip("`"), row[1]) for row in rows if row[0].startswith("`/")],
             "codes": [(row[0], row[1]) for row in rows if row[0].isdigit()]}
+
+
+def _control(title, body, rows):
+    """A program with commands of its own, and a page in section 8."""
+    table = _service(title, body, [row for row in rows if not row[0].startswith("`datum-control ")])
+    table["commands"] = [{"name": row[0].strip("`").removeprefix("datum-control "), "arguments": row[1].strip("`"),
+                          "flags": re.findall(r"--[a-z-]+", row[2]), "summary": row[3]}
+                         for row in rows if row[0].startswith("`datum-control ")]
+    return table
 
 
 def _group(title, body, rows):
@@ -109,6 +121,52 @@ def _service_page(table):
     return text + ".SH SEE ALSO\n.BR datum (1)\n"
 
 
+def _control_page(control):
+    text = _MADE + f'.TH {_roff(control["page"].upper())} 8 "" "Datum" "Datum"\n'
+    text += f".SH NAME\n{_roff(control['page'])} \\- {_roff(control['subject'])}\n.SH SYNOPSIS\n.nh\n.ad l\n"
+    for command in control["commands"]:
+        text += f".HP\n\\fBdatum\\-control {_roff(command['name'])}\\fR {' '.join(_flag(control, flag) for flag in command['flags'])}"
+        text += f" \\fI{_roff(command['arguments'])}\\fR\n" if command["arguments"] else "\n"
+    text += ".ad b\n.hy\n.SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in control["prose"])
+    text += ".SH COMMANDS\n" + _list((f"\\fBdatum\\-control {_roff(command['name'])}\\fR", command["summary"] + ".")
+                                    for command in control["commands"])
+    text += ".SH OPTIONS\n" + _list((_flag(control, flag, False), row[1] + ".") for flag, row in control["flags"].items())
+    text += ".SH SIGNALS\n" + _list((f"\\fB{name}\\fR", meaning + ".") for name, meaning in control["signals"])
+    text += ".SH FILES\n" + _list((f"\\fI{_roff(name)}\\fR", meaning + ".") for name, meaning in control["files"])
+    text += ".SH EXIT STATUS\n" + _list((code, meaning + ".") for code, meaning in control["codes"])
+    return text + ".SH SEE ALSO\n.BR datum (1),\n.BR datum\\-host (8)\n"
+
+
+def _control_completion(control):
+    words = sorted({command["name"].split()[0] for command in control["commands"]})
+    cases = "".join(f'    "{command["name"]}") flags="{" ".join(command["flags"])}" ;;\n' for command in control["commands"])
+    below = "".join(f'    {word}) more="{" ".join(sorted(command["name"].split()[1] for command in control["commands"] if command["name"].startswith(word + " ")))}" ;;\n'
+                    for word in words if any(command["name"].startswith(word + " ") for command in control["commands"]))
+    return f"""# Completion of datum-control for bash. Made by docs/reference/generate.py from docs/reference/commands.md.
+_datum_control() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} more= flags=
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W "{' '.join(words)} --help --version" -- "$word"))
+    return
+  fi
+  case $command in
+{below}  esac
+  if [[ " $more " == *" ${{COMP_WORDS[2]}} "* && -n ${{COMP_WORDS[2]}} ]]; then command="$command ${{COMP_WORDS[2]}}"; fi
+  case $command in
+{cases}  esac
+  if [[ $word == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags --help" -- "$word"))
+  elif ((COMP_CWORD == 2)) && [[ -n $more ]]; then
+    COMPREPLY=($(compgen -W "$more" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}}
+complete -o filenames -F _datum_control datum-control
+"""
+
+
 def _overview(table):
     text = _MADE + '.TH DATUM 1 "" "Datum" "Datum"\n.SH NAME\ndatum \\- keep a machine in its declared state, and show what was done to it\n'
     text += ".SH SYNOPSIS\n\\fBdatum\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n"
@@ -167,7 +225,8 @@ def make(text):
     table = parse(text)
     files = {f"docs/man/{group['page']}.1": _page(table, group) for group in table["groups"]}
     return files | {"docs/man/datum.1": _overview(table), f"docs/man/{table['service']['page']}.8": _service_page(table),
-                    COMPLETION: _completion(table)}
+                    COMPLETION: _completion(table), f"docs/man/{table['control']['page']}.8": _control_page(table["control"]),
+                    CONTROL_COMPLETION: _control_completion(table["control"])}
 
 
 def main():

@@ -1,0 +1,230 @@
+// The table of commands and flags. CLI11 is named here only; its exceptions end here.
+#include "arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iostream>
+
+#include "datum/config/quantity.hpp"
+#include "datum/program/session.hpp"
+#include "datum/text/terminal.hpp"
+
+namespace datum::control {
+namespace {
+
+// A value that came out empty is nearly always a shell variable that was not set.
+const CLI::Validator kGiven(
+    [](std::string& value) {
+      return value.empty() ? std::string("the value is empty") : std::string();
+    },
+    "");
+const CLI::Validator kDuration(
+    [](std::string& value) {
+      return config::find_duration_ns(value) ? std::string()
+                                             : value + " is no duration: 30s, 45m, 2h, 7d";
+    },
+    "");
+const CLI::Validator kFact(
+    [](std::string& value) {
+      const auto at = value.find('=');
+      return at == std::string::npos || at == 0 ? value + " is not NAME=VALUE" : std::string();
+    },
+    "");
+
+class CommandTable {
+ public:
+  CommandTable(CLI::App& app, Arguments& arguments) : app_(app), arguments_(arguments) {}
+
+  void add_all() {
+    add_server();
+    add_tokens();
+    add_nodes();
+    add_desired();
+  }
+
+ private:
+  // A command that asks the server one thing.
+  CLI::App& add_asking(CLI::App& parent, LocalVerb verb, const std::string& path,
+                       const std::string& summary) {
+    auto& command = add(parent, Task::ask, path, summary);
+    command.callback([this, verb, path] {
+      if (parsed_below_) return;
+      parsed_below_ = true;
+      arguments_.task = Task::ask;
+      arguments_.request.verb = verb;
+      arguments_.request.command_line = "datum-control " + path;
+    });
+    with_socket(command);
+    command.add_flag("--json", arguments_.request.json, "print JSON");
+    return command;
+  }
+  CLI::App& add(CLI::App& parent, Task task, const std::string& path, const std::string& summary) {
+    const auto name = path.substr(path.rfind(' ') + 1);
+    auto& command = *parent.add_subcommand(name, summary);
+    command.callback([this, task, path] {
+      if (parsed_below_) return;
+      parsed_below_ = true;
+      arguments_.task = task;
+      arguments_.request.command_line = "datum-control " + path;
+    });
+    return command;
+  }
+  void with_socket(CLI::App& command) {
+    command
+        .add_option("--socket", arguments_.socket,
+                    "socket of the server (default: /run/datum-control/control.sock)")
+        ->type_name("PATH")
+        ->check(kGiven);
+  }
+  void with_state(CLI::App& command) {
+    command.add_option("--state", arguments_.state, "store (default: /var/lib/datum-control)")
+        ->type_name("DIR")
+        ->check(kGiven);
+  }
+  void with_target(CLI::App& command, const std::string& name, const std::string& meaning) {
+    command.add_option(name, arguments_.request.target, meaning)->required()->check(kGiven);
+  }
+  void with_reason(CLI::App& command, bool required) {
+    auto* option = command.add_option("--reason", arguments_.request.reason, "why, for the record");
+    option->type_name("TEXT")->check(kGiven);
+    if (required) option->required();
+  }
+
+  void add_server() {
+    auto& serve = add(app_, Task::serve, "serve", "be the control plane of a mesh");
+    with_state(serve);
+    serve.add_option("--listen", arguments_.listen, "where nodes connect (default: [::]:7600)")
+        ->type_name("ADDRESS:PORT")
+        ->check(kGiven);
+    with_socket(serve);
+    serve
+        .add_option_function<std::string>(
+            "--mesh",
+            [this](const std::string& value) {
+              arguments_.mesh = value;
+              arguments_.mesh_given = true;
+            },
+            "name of the mesh, at the first start (default: main)")
+        ->type_name("NAME")
+        ->check(kGiven);
+    serve.add_option("--heartbeat", arguments_.heartbeat, "of the nodes (default: 60s)")
+        ->type_name("DURATION")
+        ->check(kDuration);
+    add_asking(app_, LocalVerb::status, "status", "say how many hosts match");
+  }
+  void add_tokens() {
+    auto& token = *app_.add_subcommand("token", "tokens with which machines become nodes");
+    token.require_subcommand(1);
+    auto& create =
+        add_asking(token, LocalVerb::token_create, "token create", "make a token and print it");
+    create.add_option("--names", arguments_.request.names, "only for names like this (default: *)")
+        ->type_name("GLOB")
+        ->check(kGiven);
+    create.add_option("--ttl", arguments_.ttl, "how long it is good (default: 1h)")
+        ->type_name("DURATION")
+        ->check(kDuration);
+    create.add_flag("--multi", arguments_.request.multi, "for any number of machines");
+    create.add_flag("--by-hand", arguments_.request.by_hand, "a person accepts each machine");
+    create.add_option("--require", arguments_.required, "a fact of the machine's profile")
+        ->type_name("NAME=VALUE")
+        ->check(kFact);
+    create.add_option("--label", arguments_.labels, "a label that its nodes get")
+        ->type_name("NAME=VALUE")
+        ->check(kFact);
+    add_asking(token, LocalVerb::token_list, "token list", "list all tokens, never their secrets");
+    auto& withdraw = add_asking(token, LocalVerb::token_withdraw, "token withdraw",
+                                "let a token be good for nobody any more");
+    with_target(withdraw, "TOKEN", "its id, as in the list");
+  }
+  void add_nodes() {
+    auto& nodes = add_asking(app_, LocalVerb::nodes, "nodes", "list nodes, and machines that wait");
+    nodes.require_subcommand(0, 1);
+    auto& accept = add_asking(nodes, LocalVerb::accept, "nodes accept", "let a machine become one");
+    with_target(accept, "NODE", "its name, or the beginning of its key's fingerprint");
+    with_reason(accept, false);
+    auto& refuse = add_asking(nodes, LocalVerb::refuse, "nodes refuse", "do not");
+    with_target(refuse, "NODE", "its name, or the beginning of its key's fingerprint");
+    with_reason(refuse, false);
+    auto& forget = add_asking(nodes, LocalVerb::forget, "nodes forget",
+                              "free the name and the key of a node that is gone");
+    with_target(forget, "NODE", "its name");
+    auto& node = add_asking(app_, LocalVerb::node, "node", "say all that is known of a node");
+    with_target(node, "NODE", "its name");
+    auto& revoke = add_asking(app_, LocalVerb::revoke, "revoke", "let a node in no more");
+    with_target(revoke, "NODE", "its name");
+    with_reason(revoke, true);
+  }
+  void add_desired() {
+    auto& push = add(app_, Task::push, "push", "release a fleet's manifests to their nodes");
+    push.add_option("--fleet", arguments_.fleet, "folder of the desired-state documents")
+        ->required()
+        ->type_name("DIR")
+        ->check(kGiven);
+    push.add_option("--revision", arguments_.request.revision,
+                    "revision for the record (default: the fleet's own)")
+        ->type_name("TEXT")
+        ->check(kGiven);
+    push.add_option("--hosts", arguments_.hosts, "only these (default: all that are enrolled)")
+        ->type_name("NAME")
+        ->check(kGiven);
+    push.add_option("--allow-removals", arguments_.request.allow_removals,
+                    "let nodes remove up to N targets that nobody declared absent")
+        ->type_name("N");
+    with_socket(push);
+    push.add_flag("--json", arguments_.request.json, "print JSON");
+    auto& journal = add(app_, Task::journal, "journal", "read what a node's journal says");
+    with_target(journal, "NODE", "its name");
+    with_state(journal);
+    journal.add_option("--output", arguments_.output, "write it as an export")
+        ->type_name("FILE")
+        ->check(kGiven);
+    journal.add_flag("--json", arguments_.request.json, "print JSON");
+  }
+
+  CLI::App& app_;
+  Arguments& arguments_;
+  // CLI11 calls a command's parents too, innermost first.
+  bool parsed_below_ = false;
+};
+
+std::vector<core::Fact> facts_of(const std::vector<std::string>& words) {
+  std::vector<core::Fact> facts;
+  for (const auto& word : words) {
+    const auto at = word.find('=');
+    facts.push_back({word.substr(0, at), word.substr(at + 1)});
+  }
+  return facts;
+}
+
+}  // namespace
+
+Parsed parse_arguments(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("The control plane of a mesh of machines that Datum keeps.", "datum-control");
+  app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       "datum-control " + program::program_version() + ", store level 1");
+  CommandTable table(app, arguments);
+  table.add_all();
+  app.failure_message([](const CLI::App* top, const CLI::Error& error) {
+    std::string path = "datum-control";
+    for (auto chosen = top->get_subcommands(); !chosen.empty();
+         chosen = chosen.front()->get_subcommands())
+      path += " " + chosen.front()->get_name();
+    return path + ": " + text::escape_lines(error.what()) + "\n`" + path +
+           " --help` says what it takes.\n";
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 has a code of its own for every kind of mistake; a usage error is 1 here.
+    const int code = app.exit(error, std::cout, std::cerr);
+    return {std::nullopt, code == 0 ? 0 : 1};
+  }
+  arguments.request.ttl_ns = config::find_duration_ns(arguments.ttl).value_or(0);
+  arguments.request.required = facts_of(arguments.required);
+  arguments.request.labels = facts_of(arguments.labels);
+  return {std::move(arguments), 0};
+}
+
+}  // namespace datum::control

@@ -1,0 +1,71 @@
+#include "client.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace datum::control {
+namespace {
+
+// A server whose loop turns answers at once; what it waits for is its disk.
+constexpr std::int64_t kAnswerWithinNs = 60 * kNsPerSecond;
+
+}  // namespace
+
+Result<Client> Client::connect(const std::string& path) {
+  auto stream = wire::LocalStream::connect(path);
+  if (!stream)
+    return fail(ErrorCode::not_found,
+                stream.error().message() + "; does `datum-control serve` run with this --socket?");
+  DATUM_ASSIGN(const auto peer, stream->peer());
+  if (peer.uid != ::geteuid())
+    return fail(ErrorCode::refused,
+                path + ": uid " + std::to_string(peer.uid) + " listens there, not this user");
+  return Client(std::move(*stream));
+}
+
+Status Client::send_blob(const Digest& digest, ByteSource& source) {
+  Bytes buffer(wire::kMaxFrame);
+  bool is_empty = true;
+  for (;;) {
+    DATUM_ASSIGN(const auto count, source.read(buffer));
+    if (count == 0 && !is_empty) break;
+    DATUM_TRY(stream_.send(static_cast<std::uint8_t>(LocalFrame::blob),
+                           ByteView(buffer).first(count), kAnswerWithinNs));
+    is_empty = false;
+    if (count == 0) break;
+  }
+  return stream_.send(static_cast<std::uint8_t>(LocalFrame::blob_end), as_bytes(digest.hex()),
+                      kAnswerWithinNs);
+}
+
+Result<int> Client::ask(const LocalRequest& request, std::string* output) {
+  const auto text = encode_request(request);
+  if (text.size() > kMaxLocalRequest)
+    return fail(ErrorCode::limit_exceeded, "the request is too long: name fewer hosts at once");
+  const auto sent =
+      stream_.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), kAnswerWithinNs);
+  // Where sending failed the server may have said why before it hung up.
+  for (;;) {
+    auto frame = stream_.receive(wire::kMaxFrame, kAnswerWithinNs);
+    if (!frame) return fail(sent ? frame.error() : sent.error());
+    const auto part = as_text(frame->message);
+    switch (static_cast<LocalFrame>(frame->kind)) {
+      case LocalFrame::end:
+        return parse_end(part);
+      case LocalFrame::errors:
+        std::fwrite(part.data(), 1, part.size(), stderr);
+        break;
+      case LocalFrame::output:
+        if (output != nullptr)
+          output->append(part);
+        else
+          std::fwrite(part.data(), 1, part.size(), stdout);
+        break;
+      default:
+        break;  // of a later version
+    }
+  }
+}
+
+}  // namespace datum::control
