@@ -14,7 +14,8 @@ constexpr std::size_t kMaxWanted = 128;
 // A manifest of 10,000 resources takes some megabytes.
 constexpr std::size_t kMaxManifest = std::size_t{256} << 20U;
 
-// What a declaration names: its manifest, and every content that does not stand in it.
+}  // namespace
+
 Result<std::set<Digest>> named_by(const ContentSource& content, const Digest& manifest) {
   DATUM_ASSIGN(const auto source, content.open(manifest));
   Bytes bytes, buffer(core::kMaxLinkPart);
@@ -33,8 +34,6 @@ Result<std::set<Digest>> named_by(const ContentSource& content, const Digest& ma
       named.insert(each->digest);
   return named;
 }
-
-}  // namespace
 
 void LinkSession::take_linked(core::LinkMessage message) {
   server_.heard(node_);

@@ -62,6 +62,11 @@ std::string condition_text(const Node& node, const Presence& presence, const Vie
   return words;
 }
 
+text::Colour colour_of(core::Condition condition) {
+  if (condition == core::Condition::converged) return text::Colour::green;
+  return condition == core::Condition::drifted ? text::Colour::red : text::Colour::yellow;
+}
+
 void write_facts(text::JsonWriter& json, std::string_view name,
                  const std::vector<core::Fact>& facts) {
   json.key(name).begin_object();
@@ -237,10 +242,13 @@ std::string nodes_report(const View& view) {
     auto generation = node.report ? generation_text(node.report->accepted) : "-";
     if (node.report && node.report->accepted < node.newest)
       generation += " of " + generation_text(node.newest);
-    table.add_row({name, core::control::to_string(node.standing),
-                   condition_text(node, presence, view),
-                   node.report ? core::to_string(node.report->mode) : "-", generation,
-                   heard_text(presence, view.now)});
+    table.add_row(
+        {name,
+         core::control::to_string(node.standing),
+         {condition_text(node, presence, view), colour_of(condition_of(node, presence, view))},
+         node.report ? core::to_string(node.report->mode) : "-",
+         generation,
+         heard_text(presence, view.now)});
   }
   if (view.json) return lines;
   if (table.row_count() == 0) return "no node is known\n";

@@ -179,6 +179,11 @@ class CommandTable {
         ->type_name("FILE")
         ->check(kGiven);
     journal.add_flag("--json", arguments_.request.json, "print JSON");
+    auto& history = add(app_, Task::history, "history", "list what was decided and happened here");
+    history.add_option("NODE", arguments_.request.target, "only what is about this node")
+        ->check(kGiven);
+    with_state(history);
+    history.add_flag("--json", arguments_.request.json, "print JSON");
   }
 
   CLI::App& app_;

@@ -19,6 +19,7 @@ enum class Task : std::uint8_t {
   ask,      // one request, as it stands
   push,     // resolve a fleet, send it
   journal,  // read a node's journal
+  history,  // read the control plane's own
 };
 
 struct Arguments {

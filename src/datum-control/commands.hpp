@@ -11,6 +11,7 @@ namespace datum::control {
 [[nodiscard]] int ask_command(const Arguments& arguments);
 [[nodiscard]] int push_command(const Arguments& arguments);
 [[nodiscard]] int journal_command(const Arguments& arguments);
+[[nodiscard]] int history_command(const Arguments& arguments);
 
 // Says it on standard error; 1.
 [[nodiscard]] int refuse(const Error& error);

@@ -1,9 +1,11 @@
 // datum-control: the control plane, and the commands that ask it. Parses, wires, prints; everything
 // else is in the modules.
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "arguments.hpp"
@@ -19,10 +21,20 @@ int refuse(const Error& error) {
   return 1;
 }
 
+// A pipe has no width: lines stay whole there.
+static LocalRequest with_look(LocalRequest request) {
+  if (::isatty(STDOUT_FILENO) != 1) return request;
+  const char* no_colour = std::getenv("NO_COLOR");
+  request.colour = no_colour == nullptr || *no_colour == '\0';
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) request.width = size.ws_col;
+  return request;
+}
+
 int ask_command(const Arguments& arguments) {
   auto client = Client::connect(arguments.socket);
   if (!client) return refuse(client.error());
-  const auto code = client->ask(arguments.request);
+  const auto code = client->ask(with_look(arguments.request));
   return code ? *code : refuse(code.error());
 }
 
@@ -36,6 +48,8 @@ static int dispatch(const Arguments& arguments) {
       return push_command(arguments);
     case Task::journal:
       return journal_command(arguments);
+    case Task::history:
+      return history_command(arguments);
   }
   return 1;
 }

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "commands.hpp"
 #include "datum/blobs/blob_store.hpp"
@@ -97,12 +99,30 @@ class Server {
     DATUM_TRY(
         ledger_->append(open_plane(ledger_->state(), loop_->clock().boot_id(), settings_.version)));
     DATUM_ASSIGN(blobs_, blobs::open_blobs(*files_, state_folder_, false));
+    sweep_blobs();
     const auto nodes = state_folder_ + "/nodes";
     DATUM_TRY(make_private_folder(nodes));
     journals_.emplace(*loop_, nodes);
     links_.emplace(*loop_, *network_, *ledger_, *keys_, *journals_, *blobs_, settings_, write_log);
     desk_.emplace(*loop_, *ledger_, *links_, *keys_, *blobs_, settings_);
     return {};
+  }
+
+  // What no node's newest declaration names goes at a start, when nothing can be put beside it. A
+  // manifest that cannot be read ends it before anything is removed.
+  void sweep_blobs() {
+    std::set<Digest> named;
+    for (const auto& [name, node] : ledger_->state().nodes) {
+      if (node.manifest.empty()) continue;
+      const auto its = named_by(*blobs_, node.manifest);
+      if (!its)
+        return write_log(Weight::error,
+                         name + ": its declaration cannot be read: " + its.error().message());
+      named.insert(its->begin(), its->end());
+    }
+    const std::vector<Digest> live(named.begin(), named.end());
+    const auto freed = blobs_->sweep({live});
+    if (!freed) write_log(Weight::warning, "old content stays: " + freed.error().message());
   }
 
   Status open_keys(const Id128& store) {
@@ -190,6 +210,12 @@ int serve_command(const Arguments& arguments) {
   if (!address)
     return refuse(
         {ErrorCode::invalid_argument, "--listen " + arguments.listen + ": not ADDRESS:PORT"});
+  // Nodes take no other rhythm than this.
+  constexpr std::int64_t kLeast = kNsPerSecond, kMost = 3600 * kNsPerSecond;
+  const auto heartbeat = config::find_duration_ns(arguments.heartbeat).value_or(0);
+  if (heartbeat < kLeast || heartbeat > kMost)
+    return refuse({ErrorCode::invalid_argument,
+                   "--heartbeat " + arguments.heartbeat + ": a second to an hour"});
   take_all_descriptors();
   Server server(arguments, *address);
   return server.run();

@@ -261,6 +261,32 @@ class Control(unittest.TestCase):
                 self.assertIn(b"datum-control: ", read_all(connection))
         self.assertEqual(self.plane.ask("nodes").stdout, "no node is known\n")
 
+    def test_json(self):
+        """control: what --json prints has the members of docs/reference/json.md, and a line tells who did what"""
+        self.assertTrue(self.plane.start("--mesh", "lab"))
+        page = (TOP / "docs/reference/json.md").read_text(encoding="utf-8")
+        members = {title: re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE)
+                   for title, body in re.findall(r"^## (control .*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)}
+        made = json.loads(self.plane.ask("token", "create", "--json").stdout)
+        self.assertEqual(list(made), members["control token made"])
+        for title, words in (("control token", ["token", "list"]), ("control status", ["status"]),
+                             ("control done", ["token", "withdraw", made["id"]])):
+            for line in self.plane.ask(*words, "--json").stdout.splitlines():
+                self.assertEqual(list(json.loads(line)), members[title])
+        told = subprocess.run([CONTROL, "history", "--state", self.plane.state, "--json"], capture_output=True, text=True)
+        records = [json.loads(line) for line in told.stdout.splitlines()]
+        self.assertEqual(list(records[0]), members["control record"])
+        self.assertEqual([record["kind"] for record in records],
+                         ["planeCreated", "keyMade", "keyMade", "planeOpened", "tokenMade", "tokenWithdrawn"])
+        self.assertEqual(records[-1]["fields"]["by"]["command"], "datum-control token withdraw")
+        self.assertNotIn(made["token"][13:80], told.stdout)
+        shown = subprocess.run([CONTROL, "history", "--state", self.plane.state], capture_output=True, text=True).stdout
+        self.assertEqual(len(shown.splitlines()), len(records))
+        self.assertIn("names=*", shown)
+        self.plane.stop()
+        again = subprocess.run([CONTROL, "history", "--state", self.plane.state], capture_output=True, text=True).stdout
+        self.assertTrue(again.startswith(shown) and "planeClosed reason=signal" in again, again)
+
     def test_help(self):
         """control: docs/reference/commands.md has every command of the program with its flags"""
         sys.path.insert(0, str(TOP / "docs/reference"))

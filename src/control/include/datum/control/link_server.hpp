@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "datum/base/content.hpp"
@@ -42,6 +43,11 @@ struct LinkSettings {
 // What a server says for its log.
 enum class Weight : std::uint8_t { notice, warning, error };
 using Tell = std::function<void(Weight weight, const std::string& text)>;
+
+// What a declaration names: its manifest, and every content that does not stand in it. Blocks;
+// any thread.
+[[nodiscard]] Result<std::set<Digest>> named_by(const ContentSource& content,
+                                                const Digest& manifest);
 
 class LinkSession;
 
