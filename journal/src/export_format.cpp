@@ -21,7 +21,7 @@ constexpr std::uint32_t kPlainFormat = 1;
 constexpr std::uint32_t kFormat = 2;
 constexpr std::uint32_t kRewritten = 1;
 constexpr std::uint32_t kCarriesContents = 2;
-constexpr std::size_t kFlagsAt = 48;
+constexpr std::size_t kExportFlagsAt = 48;
 constexpr std::size_t kOriginalAt = 56;
 constexpr std::size_t kContentsAt = 56;  // of the trailer
 
@@ -29,16 +29,16 @@ constexpr std::size_t kContentsAt = 56;  // of the trailer
 constexpr std::size_t kWindow = 512 * 1024;
 static_assert(kWindow > kMinValueSize + kMaxPayload + kMaxEntryKeys * (2 + 64 + kMaxName) + 16);
 
-constexpr std::size_t kHeaderCrcAt = 92;
+constexpr std::size_t kExportCrcAt = 92;
 constexpr std::size_t kTrailerCrcAt = 60;
 
 Result<ExportFacts> read_header(ByteView bytes, std::uint64_t file_size) {
   const auto* const at = bytes.data();
   if (as_text(bytes.first(8)) != kHeaderMagic)
     return fail(ErrorCode::corrupt, "the file is no journal export");
-  if (load_le<std::uint32_t>(at + kHeaderCrcAt) != crypto::crc32c(bytes.first(kHeaderCrcAt)))
+  if (load_le<std::uint32_t>(at + kExportCrcAt) != crypto::crc32c(bytes.first(kExportCrcAt)))
     return fail(ErrorCode::corrupt, "the export's header is damaged");
-  const auto flags = load_le<std::uint32_t>(at + kFlagsAt);
+  const auto flags = load_le<std::uint32_t>(at + kExportFlagsAt);
   if (load_le<std::uint32_t>(at + 8) > kFormat || flags > (kRewritten | kCarriesContents))
     return fail(ErrorCode::unsupported_version, "the export has a newer format");
   ExportFacts facts;
@@ -68,9 +68,9 @@ Bytes make_export_header(const ExportFacts& facts) {
   std::memcpy(at + 16, facts.store.bytes.data(), Id128::kSize);
   store_le<std::uint64_t>(at + 32, facts.first);
   store_le<std::uint64_t>(at + 40, facts.last);
-  store_le<std::uint32_t>(at + kFlagsAt, flags);
+  store_le<std::uint32_t>(at + kExportFlagsAt, flags);
   std::memcpy(at + kOriginalAt, facts.original.bytes.data(), Digest::kSize);
-  store_le<std::uint32_t>(at + kHeaderCrcAt, crypto::crc32c(ByteView(bytes).first(kHeaderCrcAt)));
+  store_le<std::uint32_t>(at + kExportCrcAt, crypto::crc32c(ByteView(bytes).first(kExportCrcAt)));
   return bytes;
 }
 

@@ -21,7 +21,7 @@ std::int64_t now_ns() {
 }
 
 // Says when a transaction has lasted long enough.
-class Chunk {
+class TransactionSpan {
  public:
   [[nodiscard]] bool is_over() {
     if (++count_ >= kMaxReadRecords) return true;
@@ -80,7 +80,7 @@ Status visit_value(const MDB_val& value, Seq seq, const Visitor& visit, Visit& w
 
 Status scan_chunk(MDB_txn* txn, MDB_dbi events, Position& at, const Visitor& visit) {
   DATUM_ASSIGN(const Cursor cursor, open_cursor(txn, events));
-  Chunk chunk;
+  TransactionSpan chunk;
   MDB_val key = seq_val(at.next);
   MDB_val value{};
   int number = mdb_cursor_get(cursor.get(), &key, &value, MDB_SET_RANGE);
@@ -104,7 +104,7 @@ Status scan_chunk(MDB_txn* txn, MDB_dbi events, Position& at, const Visitor& vis
 
 Status scan_chunk_back(MDB_txn* txn, MDB_dbi events, Position& at, const Visitor& visit) {
   DATUM_ASSIGN(const Cursor cursor, open_cursor(txn, events));
-  Chunk chunk;
+  TransactionSpan chunk;
   MDB_val key = seq_val(at.next);
   MDB_val value{};
   int number = mdb_cursor_get(cursor.get(), &key, &value, MDB_SET_RANGE);
@@ -168,7 +168,7 @@ static Status find_chunk(MDB_txn* txn, MDB_dbi dbi, std::string_view key, Seq& f
   MDB_val at = to_val(std::string_view(begin));
   MDB_val value{};
   int number = mdb_cursor_get(cursor.get(), &at, &value, MDB_SET_RANGE);
-  Chunk chunk;
+  TransactionSpan chunk;
   for (; number == 0; number = mdb_cursor_get(cursor.get(), &at, &value, MDB_NEXT)) {
     const auto entry = find_index_entry(to_view(at));
     if (!entry) return fail(ErrorCode::corrupt, "an index holds an entry that is none");

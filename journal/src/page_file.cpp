@@ -22,7 +22,7 @@ constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 constexpr std::uint16_t kMaxDepth = 32;
 
 constexpr std::size_t kPageHeader = 16;
-constexpr std::size_t kFlagsAt = 10;
+constexpr std::size_t kPageFlagsAt = 10;
 constexpr std::size_t kLowerAt = 12;
 constexpr std::size_t kUpperAt = 14;
 constexpr std::size_t kPagesAt = 12;  // of an overflow page
@@ -100,7 +100,7 @@ Result<PageFile::Meta> PageFile::read_meta(std::uint64_t number, std::size_t pag
   DATUM_TRY(read);
   const ByteView page(bytes);
   const auto* at = bytes.data();
-  if (load_le<std::uint64_t>(at) != number || load16(page, kFlagsAt) != kMetaPage ||
+  if (load_le<std::uint64_t>(at) != number || load16(page, kPageFlagsAt) != kMetaPage ||
       load_le<std::uint32_t>(at + kMetaMagicAt) != kLmdbMagic)
     return fail(corrupt_page(number, "is no meta page of LMDB"));
   if (load_le<std::uint32_t>(at + kMetaVersionAt) != kLmdbVersion)
@@ -158,8 +158,8 @@ Result<std::uint64_t> PageFile::read_overflow_count(const Node& node) const {
   std::array<std::byte, kPageHeader> header{};
   DATUM_TRY(read_exact(fd_, first * page_size_, header));
   const std::uint64_t count = load_le<std::uint32_t>(header.data() + kPagesAt);
-  if (load_le<std::uint64_t>(header.data()) != first || load16(header, kFlagsAt) != kOverflowPage ||
-      count < needed)
+  if (load_le<std::uint64_t>(header.data()) != first ||
+      load16(header, kPageFlagsAt) != kOverflowPage || count < needed)
     return fail(corrupt_page(first, "is not the value that its entry names"));
   return count;
 }
@@ -169,7 +169,7 @@ Status PageFile::read_page(std::uint64_t number, MutableByteView out) const {
     return fail(corrupt_page(number, "is outside the file"));
   const auto read = read_exact(fd_, number * page_size_, out.first(page_size_));
   if (!read) return fail(Error(read.error()).context("page " + std::to_string(number)));
-  const auto flags = load16(out, kFlagsAt);
+  const auto flags = load16(out, kPageFlagsAt);
   if (load_le<std::uint64_t>(out.data()) != number)
     return fail(corrupt_page(number, "carries another number"));
   if (flags != kBranchPage && flags != kLeafPage)
@@ -190,7 +190,7 @@ Result<ByteView> PageFile::read_node_value(const Node& node, Bytes& buffer) cons
 }
 
 bool PageView::is_leaf() const {
-  return load16(bytes_, kFlagsAt) == kLeafPage;
+  return load16(bytes_, kPageFlagsAt) == kLeafPage;
 }
 
 std::size_t PageView::count() const {

@@ -12,15 +12,15 @@
 namespace datum::codec {
 namespace {
 
-constexpr std::uint16_t kFormat = 5;
-constexpr std::string_view kWhat = "checkpoint";
+constexpr std::uint16_t kCheckpointFormat = 5;
+constexpr std::string_view kCheckpointWhat = "checkpoint";
 
 }  // namespace
 
 Bytes encode_state(const core::State& state) {
   Bytes bytes;
   build_message<schema::Checkpoint>(bytes, [&state](schema::Checkpoint::Builder root) {
-    root.setFormat(kFormat);
+    root.setFormat(kCheckpointFormat);
     encode_fields(root.initState(), state);
   });
   return bytes;
@@ -28,11 +28,12 @@ Bytes encode_state(const core::State& state) {
 
 Result<core::State> decode_state(ByteView bytes) {
   return read_message<schema::Checkpoint>(
-      bytes, kWhat, [](schema::Checkpoint::Reader root, std::size_t words) -> Result<core::State> {
-        if (root.getFormat() != kFormat)
+      bytes, kCheckpointWhat,
+      [](schema::Checkpoint::Reader root, std::size_t words) -> Result<core::State> {
+        if (root.getFormat() != kCheckpointFormat)
           return fail(ErrorCode::unsupported_version,
                       "checkpoint: format " + std::to_string(root.getFormat()));
-        return decode_fields<core::State>(root.getState(), words, kWhat);
+        return decode_fields<core::State>(root.getState(), words, kCheckpointWhat);
       });
 }
 

@@ -12,7 +12,7 @@
 namespace datum::codec {
 namespace {
 
-constexpr std::string_view kWhat = "manifest";
+constexpr std::string_view kManifestWhat = "manifest";
 
 template <class Stored>
 std::string owned(Stored stored) {
@@ -109,11 +109,11 @@ class ManifestDecoder {
   Result<std::shared_ptr<const model::Resource>> read_resource(schema::Resource::Reader from) {
     auto resource = std::make_shared<model::Resource>();
     DATUM_ASSIGN(resource->reference,
-                 decode_fields<model::Reference>(from.getReference(), 0, kWhat));
+                 decode_fields<model::Reference>(from.getReference(), 0, kManifestWhat));
     if (auto status = read_body(from, *resource); !status)
       return fail(std::move(status).error().context(resource->reference.text()));
     model::finish_resource(*resource);
-    if (auto status = check_target(resource->target); !status)
+    if (auto status = codec::check_target(resource->target); !status)
       return fail(std::move(status).error().context(resource->reference.text()));
     return resource;
   }
@@ -153,7 +153,7 @@ class ManifestDecoder {
     DATUM_TRY(take(stored.size()));
     list.reserve(stored.size());
     for (const auto each : stored) {
-      DATUM_ASSIGN(auto reference, decode_fields<model::Reference>(each, 0, kWhat));
+      DATUM_ASSIGN(auto reference, decode_fields<model::Reference>(each, 0, kManifestWhat));
       list.push_back(std::move(reference));
     }
     return {};
@@ -176,10 +176,10 @@ class ManifestDecoder {
 
 Result<model::ManifestPtr> decode_manifest(ByteView bytes) {
   return read_message<schema::Manifest>(
-      bytes, kWhat,
+      bytes, kManifestWhat,
       [](schema::Manifest::Reader root, std::size_t words) -> Result<model::ManifestPtr> {
         auto manifest = ManifestDecoder(words).read(root);
-        if (!manifest) return fail(std::move(manifest).error().context(kWhat));
+        if (!manifest) return fail(std::move(manifest).error().context(kManifestWhat));
         return manifest;
       });
 }

@@ -22,7 +22,7 @@ namespace datum::codec {
 namespace {
 
 constexpr std::string_view kMagic = "DATUMMF1";
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kManifestFormat = 1;
 constexpr std::size_t kHeaderBytes = 96;
 constexpr std::size_t kHashedHeaderBytes = 40;
 constexpr std::size_t kEntryBytes = 48;
@@ -38,7 +38,7 @@ struct Header {
   [[nodiscard]] Bytes encode() const {
     Bytes bytes(kHeaderBytes);
     std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-    store_le(bytes.data() + 8, kFormat);
+    store_le(bytes.data() + 8, kManifestFormat);
     store_le(bytes.data() + 16, manifest_bytes);
     store_le(bytes.data() + 24, contents);
     store_le(bytes.data() + 32, content_bytes);
@@ -114,7 +114,7 @@ Result<Header> read_header(ByteView bytes) {
   if (as_text(bytes.first(kMagic.size())) != kMagic)
     return fail(ErrorCode::corrupt, "no compiled manifest");
   const auto format = load_le<std::uint32_t>(bytes.data() + 8);
-  if (format > kFormat)
+  if (format > kManifestFormat)
     return fail(ErrorCode::unsupported_version, "format " + std::to_string(format));
   Header header;
   header.manifest_bytes = load_le<std::uint64_t>(bytes.data() + 16);

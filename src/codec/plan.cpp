@@ -10,8 +10,8 @@
 namespace datum::codec {
 namespace {
 
-constexpr std::uint16_t kFormat = 1;
-constexpr std::string_view kWhat = "plan";
+constexpr std::uint16_t kPlanFormat = 1;
+constexpr std::string_view kPlanWhat = "plan";
 
 Status check_order(const core::Plan& plan) {
   for (std::size_t i = 0; i < plan.actions.size(); ++i) {
@@ -33,7 +33,7 @@ Bytes encode_plan(const core::Plan& plan) {
   DATUM_ASSERT(check_order(plan));
   Bytes bytes;
   build_message<schema::PlanDocument>(bytes, [&plan](schema::PlanDocument::Builder root) {
-    root.setFormat(kFormat);
+    root.setFormat(kPlanFormat);
     encode_fields(root.initPlan(), plan);
   });
   return bytes;
@@ -41,12 +41,13 @@ Bytes encode_plan(const core::Plan& plan) {
 
 Result<core::Plan> decode_plan(ByteView bytes) {
   return read_message<schema::PlanDocument>(
-      bytes, kWhat, [](schema::PlanDocument::Reader root, std::size_t words) -> Result<core::Plan> {
-        if (root.getFormat() != kFormat)
+      bytes, kPlanWhat,
+      [](schema::PlanDocument::Reader root, std::size_t words) -> Result<core::Plan> {
+        if (root.getFormat() != kPlanFormat)
           return fail(
-              root.getFormat() > kFormat ? ErrorCode::unsupported_version : ErrorCode::corrupt,
+              root.getFormat() > kPlanFormat ? ErrorCode::unsupported_version : ErrorCode::corrupt,
               "plan: format " + std::to_string(root.getFormat()));
-        DATUM_ASSIGN(auto plan, decode_fields<core::Plan>(root.getPlan(), words, kWhat));
+        DATUM_ASSIGN(auto plan, decode_fields<core::Plan>(root.getPlan(), words, kPlanWhat));
         DATUM_TRY(check_order(plan));
         return plan;
       });

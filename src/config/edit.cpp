@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kSection = "reconciliation:";
 constexpr std::string_view kKey = "mode:";
-constexpr std::string_view kNewName = ".agent.yaml.new";
+constexpr std::string_view kNewFileName = ".agent.yaml.new";
 // Where no place is named: nothing of these two is shown to anybody.
 constexpr std::string_view kNoFile = "agent.yaml";
 constexpr std::string_view kNoFolder = "/etc/datum";
@@ -88,14 +88,14 @@ Result<std::string> edit_mode(std::string_view bytes, Mode mode) {
 
 static Status write_new(os::Files& files, const os::Handle& directory, std::string_view bytes,
                         std::uint32_t mode) {
-  if (auto removed = files.remove_file(directory, kNewName);
+  if (auto removed = files.remove_file(directory, kNewFileName);
       !removed && removed.error().code() != ErrorCode::not_found)
     return removed;  // what a process that died left behind
-  DATUM_ASSIGN(const auto file, files.create_file(directory, kNewName));
+  DATUM_ASSIGN(const auto file, files.create_file(directory, kNewFileName));
   DATUM_TRY(files.set_mode(file, mode));
   DATUM_TRY(files.write(file, as_bytes(bytes)));
   DATUM_TRY(files.sync(file));
-  DATUM_TRY(files.rename(directory, kNewName, directory, kFileName, false));
+  DATUM_TRY(files.rename(directory, kNewFileName, directory, kFileName, false));
   return files.sync(directory);
 }
 

@@ -78,13 +78,13 @@ std::string make_bytes(std::optional<WallNs> until, std::string_view reason) {
   return bytes;
 }
 
-constexpr std::string_view kNewName = ".hold.new";
+constexpr std::string_view kNewHoldName = ".hold.new";
 
 Status write_new(os::Files& files, const os::Handle& directory, std::string_view bytes) {
-  if (auto removed = files.remove_file(directory, kNewName);
+  if (auto removed = files.remove_file(directory, kNewHoldName);
       !removed && removed.error().code() != ErrorCode::not_found)
     return removed;  // what a process that died left behind
-  DATUM_ASSIGN(const auto file, files.create_file(directory, kNewName));
+  DATUM_ASSIGN(const auto file, files.create_file(directory, kNewHoldName));
   DATUM_TRY(files.set_mode(file, 0644));
   DATUM_TRY(files.write(file, as_bytes(bytes)));
   return files.sync(file);
@@ -136,7 +136,7 @@ Status write_hold(os::Files& files, const os::Handle& directory, std::optional<W
     return fail(ErrorCode::invalid_argument, "the reason " + *fault);
   const auto bytes = make_bytes(until, trim(reason));
   DATUM_TRY(write_new(files, directory, bytes));
-  DATUM_TRY(files.rename(directory, kNewName, directory, kHoldName, false));
+  DATUM_TRY(files.rename(directory, kNewHoldName, directory, kHoldName, false));
   return files.sync(directory);
 }
 

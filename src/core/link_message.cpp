@@ -7,7 +7,7 @@ namespace datum::core {
 namespace {
 
 // In the order of the alternatives of LinkMessage.
-constexpr std::array kKinds{
+constexpr std::array kLinkKinds{
     LinkKind::hello,
     LinkKind::welcome,
     LinkKind::goodbye,
@@ -24,12 +24,12 @@ constexpr std::array kKinds{
     LinkKind::journal_kept,
     LinkKind::order,
 };
-static_assert(kKinds.size() == std::variant_size_v<LinkMessage>);
+static_assert(kLinkKinds.size() == std::variant_size_v<LinkMessage>);
 
 }  // namespace
 
 LinkKind kind_of(const LinkMessage& message) {
-  return kKinds[message.index()];
+  return kLinkKinds[message.index()];
 }
 
 std::string_view to_string(LinkKind kind) {

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kProgram = "/usr/sbin/datum-host";
 constexpr const char* kScript = "/usr/lib/datum/datum-release";
 constexpr const char* kReleases = "/var/lib/datum/release";
-constexpr const char* kRunning = "/run/datum";
+constexpr const char* kRuntimeFolder = "/run/datum";
 constexpr const char* kNoPass = "no-pass";
 // The script copies some 30 MiB, syncs them and runs the copy once.
 constexpr std::int64_t kKeptWithinNs = 150 * kNsPerSecond;
@@ -76,7 +76,7 @@ loop::Task<bool> Service::keep_release() {
 
 // An unconfirmed version is not to blame for a pass that cannot run at all.
 void Service::note_no_pass(const std::string& why) {
-  const auto folder = session_.files->open_root(program::below(session_.root_path, kRunning));
+  const auto folder = session_.files->open_root(program::below(session_.root_path, kRuntimeFolder));
   if (!folder) return;
   auto removed = session_.files->remove_file(*folder, kNoPass);
   if (why.empty() || (!removed && removed.error().code() != ErrorCode::not_found)) return;

@@ -71,7 +71,7 @@ std::string told(const core::State& state, const model::Target& target, bool lif
   return words + "\n";
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_acknowledgement(const Arguments& arguments) {
   core::State known;
   {
     DATUM_ASSIGN(auto story, open_known_story(arguments));
@@ -89,7 +89,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int acknowledge_command(const Arguments& arguments) {
-  return finish(run(arguments));
+  return finish(run_acknowledgement(arguments));
 }
 
 }  // namespace datum::program

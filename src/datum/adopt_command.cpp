@@ -21,7 +21,7 @@ namespace {
 // owner's, until the owner says otherwise.
 constexpr mode_t kFolderMode = 0755;
 
-class NoContent final : public ContentSource {
+class NothingDeclared final : public ContentSource {
  public:
   [[nodiscard]] Result<std::unique_ptr<ByteSource>> open(const Digest&) const override {
     return fail(ErrorCode::not_found, "nothing is declared here");
@@ -58,13 +58,13 @@ Status write_all(const std::string& folder, const std::string& documents,
   return write_file(folder + "/adopted.yaml", documents);
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_adoption(const Arguments& arguments) {
   if (!arguments.print)
     return fail(ErrorCode::invalid_argument,
                 arguments.command_line +
                     ": give --print; what a pass finds as declared is adopted by that pass");
   DATUM_ASSIGN(auto session, open_session(arguments));
-  const auto machine = make_machine(session, std::make_shared<const NoContent>(), {});
+  const auto machine = make_machine(session, std::make_shared<const NothingDeclared>(), {});
   AdoptedDocuments documents(!arguments.into.empty());
   bool failed = false;
   for (const auto& name : std::set<std::string>(arguments.files.begin(), arguments.files.end())) {
@@ -85,7 +85,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int adopt_command(const Arguments& arguments) {
-  return finish(run(arguments));
+  return finish(run_adoption(arguments));
 }
 
 }  // namespace datum::program

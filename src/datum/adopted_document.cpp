@@ -23,7 +23,7 @@ std::string unsubstituted(std::string_view text) {
   return result;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_plainly(std::string_view text) {
   return yaml::quoted(unsubstituted(text));
 }
 
@@ -43,7 +43,7 @@ bool is_text(std::string_view bytes) {
 std::string inline_content(const std::string& bytes) {
   const bool block = bytes.size() > 1 && bytes.back() == '\n' && bytes[bytes.size() - 2] != '\n' &&
                      bytes.front() != ' ' && bytes.front() != '\t' && bytes.front() != '\n';
-  if (!block) return "  content: " + quoted(bytes) + "\n";
+  if (!block) return "  content: " + quoted_plainly(bytes) + "\n";
   std::string text = "  content: |\n";
   const auto written = unsubstituted(bytes);
   for (std::size_t begin = 0; begin < written.size();) {
@@ -61,11 +61,11 @@ std::string value_text(const resource::Portrait::Value& value) {
   if (const auto* words = std::get_if<std::string>(&value)) {
     // A word that is nothing else in YAML stands as people write it.
     const bool plain = *words == "present" || *words == "running" || *words == "stopped";
-    return plain ? *words : quoted(*words);
+    return plain ? *words : quoted_plainly(*words);
   }
   std::string list;
   for (const auto& word : std::get<std::vector<std::string>>(value))
-    list += (list.empty() ? "" : ", ") + quoted(word);
+    list += (list.empty() ? "" : ", ") + quoted_plainly(word);
   return "[" + list + "]";
 }
 
@@ -115,7 +115,7 @@ Status AdoptedDocuments::add(const resource::Portrait& portrait) {
                    : portrait.type == model::ResourceType::sysctl  ? "key"
                                                                    : "";
   if (*key != '\0' && name != portrait.name)
-    document += std::string("  ") + key + ": " + quoted(portrait.name) + "\n";
+    document += std::string("  ") + key + ": " + quoted_plainly(portrait.name) + "\n";
   for (const auto& [field, value] : portrait.fields)
     document += std::string("  ") + field + ": " + value_text(value) + "\n";
   if (portrait.content) {

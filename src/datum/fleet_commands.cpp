@@ -293,7 +293,7 @@ Result<int> run_affected(os::Files& files, const Arguments& arguments) {
   return code;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_on_fleet(const Arguments& arguments) {
   const auto files = os_linux::make_files();
   switch (arguments.verb) {
     case Verb::init:
@@ -315,7 +315,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int fleet_command(const Arguments& arguments) {
-  return finish(run(arguments));
+  return finish(run_on_fleet(arguments));
 }
 
 }  // namespace datum::program

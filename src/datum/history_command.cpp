@@ -19,7 +19,7 @@ namespace datum::program {
 
 namespace {
 
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max() >> 1;
+constexpr std::size_t kEveryRecord = std::numeric_limits<std::size_t>::max() >> 1;
 // A target that is fought over has thousands of drifts, and logs reach back a year at most.
 constexpr std::size_t kMaxWindows = 100;
 
@@ -60,7 +60,7 @@ Result<int> run_history(const Arguments& arguments) {
   const auto& reader = story.reader;
   const auto& state = known.state;
   DATUM_ASSIGN(const auto target, find_target(state, arguments.target));
-  DATUM_ASSIGN(const auto events, history::find_target(*reader, target, 1, kAll));
+  DATUM_ASSIGN(const auto events, history::find_target(*reader, target, 1, kEveryRecord));
   if (events.empty())
     return fail(ErrorCode::not_found, target.text() + ": nothing is recorded about it");
   DATUM_ASSIGN(auto windows, inspect::find_drift_windows(*reader, events));

@@ -354,7 +354,7 @@ Result<int> run_import(const Arguments& arguments) {
   return 0;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_on_journal(const Arguments& arguments) {
   switch (arguments.verb) {
     case Verb::journal_list:
       return run_list(arguments);
@@ -374,7 +374,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int journal_command(const Arguments& arguments) {
-  return finish(run(arguments));
+  return finish(run_on_journal(arguments));
 }
 
 }  // namespace datum::program

@@ -58,7 +58,7 @@ void show_progress(std::uint32_t done, std::uint32_t of, std::size_t violations)
                violations);
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_crash_test(const Arguments& arguments) {
   if (arguments.rounds > kMaxRounds)
     return fail(ErrorCode::invalid_argument, "--rounds: at most 1000000");
   DATUM_ASSIGN(const auto program, own_program());
@@ -100,7 +100,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int selftest_command(const Arguments& arguments) {
-  return finish(run(arguments));
+  return finish(run_crash_test(arguments));
 }
 
 }  // namespace datum::program

@@ -76,7 +76,7 @@ Result<int> run_owned(const Arguments& arguments) {
   return 0;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_on_store(const Arguments& arguments) {
   switch (arguments.verb) {
     case Verb::status:
       return run_status(arguments);
@@ -90,7 +90,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 int store_command(const Arguments& arguments) {
-  return finish(run(arguments));
+  return finish(run_on_store(arguments));
 }
 
 }  // namespace datum::program

@@ -73,7 +73,7 @@ Result<Bytes> read_pieces(journal::Reader& reader, const Place& place) {
   return whole;
 }
 
-Result<std::optional<core::State>> decode(ByteView bytes, Seq expected) {
+Result<std::optional<core::State>> decode_state(ByteView bytes, Seq expected) {
   auto state = codec::decode_state(bytes);
   if (!state && state.error().code() == ErrorCode::unsupported_version)
     return std::optional<core::State>{};
@@ -120,9 +120,9 @@ Result<std::optional<core::State>> read_checkpoint(journal::Reader& reader) {
     DATUM_ASSIGN(const auto value, reader.read_projection(kState));
     if (!value) return std::optional<core::State>{};
     const auto place = find_place(*value);
-    if (!place) return decode(*value, 0);
+    if (!place) return decode_state(*value, 0);
     auto whole = read_pieces(reader, *place);
-    auto state = whole ? decode(*whole, place->seq)
+    auto state = whole ? decode_state(*whole, place->seq)
                        : Result<std::optional<core::State>>(fail(std::move(whole).error()));
     if (state || tries == kMaxTries) return state;
     DATUM_ASSIGN(const auto now, reader.read_projection(kState));

@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view kIndent = "           ";  // below the kind of an event's line
 constexpr std::size_t kSourceWidth = 8;
 
-std::string time_text(WallNs at) {
+std::string zoned_time(WallNs at) {
   return text::format_rfc3339(at);
 }
 
@@ -47,10 +47,10 @@ class Lines {
     text_ += std::string(kIndent) + text::fit(words, width_ - kIndent.size()) + "\n";
   }
   void add(const LogEntry& entry) {
-    auto words = "  " + time_text(entry.time) + "  " + pad(to_string(entry.source), kSourceWidth) +
+    auto words = "  " + zoned_time(entry.time) + "  " + pad(to_string(entry.source), kSourceWidth) +
                  " " + text::escape(entry.text);
     if (entry.source == LogSource::login)
-      words += entry.end.ns == 0 ? ", no end recorded" : ", until " + time_text(entry.end);
+      words += entry.end.ns == 0 ? ", no end recorded" : ", until " + zoned_time(entry.end);
     add(words);
   }
   std::string take() { return std::move(text_); }
@@ -79,14 +79,14 @@ void write_entries(text::JsonWriter& json, std::string_view name,
   json.key(name).begin_array();
   for (const auto& entry : entries) {
     json.begin_object()
-        .member("time", time_text(entry.time))
+        .member("time", zoned_time(entry.time))
         .member("source", to_string(entry.source))
         .member("text", entry.text)
         .key("end");
     if (entry.end.ns == 0)
       json.null();
     else
-      json.value(time_text(entry.end));
+      json.value(zoned_time(entry.end));
     json.end_object();
   }
   json.end_array();
@@ -122,10 +122,10 @@ std::string drift_report_text(const DriftReport& report, const LogsRead& logs, c
   lines.add("as declared when " +
             (window.good_pass != 0 ? "pass " + std::to_string(window.good_pass)
                                    : "record " + std::to_string(window.good)) +
-            " looked, " + time_text(window.from) + "; not any more " + time_text(window.to));
+            " looked, " + zoned_time(window.from) + "; not any more " + zoned_time(window.to));
   if (report.traces)
-    lines.add("inode changed " + time_text(report.traces->ctime) + ", content " +
-              time_text(report.traces->mtime) + ", owner " + std::to_string(report.traces->uid) +
+    lines.add("inode changed " + zoned_time(report.traces->ctime) + ", content " +
+              zoned_time(report.traces->mtime) + ", owner " + std::to_string(report.traces->uid) +
               ":" + std::to_string(report.traces->gid) + ", mode " + octal(report.traces->mode));
   if (window.clock_jump_ns != 0)
     lines.add("the clock was set by " + text::format_duration(window.clock_jump_ns) +

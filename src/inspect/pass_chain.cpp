@@ -47,7 +47,7 @@ std::vector<std::uint32_t> chain_of(const PassStory& story, const ByReference& p
 
 // Of those that failed, the one that most of the others wait for; of equals the one that ended
 // first.
-std::optional<std::uint32_t> explanation(const PassStory& story) {
+std::optional<std::uint32_t> find_first_failure(const PassStory& story) {
   std::map<std::uint32_t, std::size_t> waiting;
   for (const auto& action : story.actions)
     if (!action.chain.empty()) ++waiting[action.chain.back()];
@@ -74,7 +74,7 @@ void find_chains(PassStory& story) {
     if (!action.reference.name.empty()) places.emplace(action.reference, action.ordinal);
   for (auto& action : story.actions)
     if (action.phase == core::Phase::blocked) action.chain = chain_of(story, places, action);
-  story.first_failure = explanation(story);
+  story.first_failure = find_first_failure(story);
 }
 
 }  // namespace datum::inspect

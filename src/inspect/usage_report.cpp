@@ -7,7 +7,7 @@
 namespace datum::inspect {
 namespace {
 
-std::string row(std::string_view name, const std::string& value) {
+std::string usage_row(std::string_view name, const std::string& value) {
   return pad(name, 9) + " " + value + "\n";
 }
 
@@ -42,7 +42,7 @@ void write_files(text::JsonWriter& json, const std::vector<journal::ArchiveFile>
 }  // namespace
 
 std::string usage_text(const StoreUsage& usage) {
-  std::string text = row(
+  std::string text = usage_row(
       "Store", usage.store.hex() + " in " + usage.path + ", level " + std::to_string(usage.level));
   const Seq count = usage.head == 0 ? 0 : usage.head - usage.first + 1;
   std::string records = text::format_count(count, "record");
@@ -50,16 +50,16 @@ std::string usage_text(const StoreUsage& usage) {
     records += ", " + range(usage.first, usage.head) + ", from " +
                text::format_rfc3339(usage.first_time) + " to " +
                text::format_rfc3339(usage.head_time);
-  text += row("Records", records);
-  text += row("Journal", text::format_size(usage.journal.file_bytes) + ", of which " +
-                             text::format_size(usage.journal.live_bytes) + " are in use");
+  text += usage_row("Records", records);
+  text += usage_row("Journal", text::format_size(usage.journal.file_bytes) + ", of which " +
+                                   text::format_size(usage.journal.live_bytes) + " are in use");
   std::string archive = "empty";
   if (!usage.files.empty())
     archive = text::format_count(usage.files.size(), "file") + ", " +
               text::format_size(bytes_of(usage.files)) + ", records " +
               range(usage.files.front().from, usage.files.back().to);
-  text += row("Archive", archive);
-  text += row("Blobs", text::format_size(usage.blob_bytes));
+  text += usage_row("Archive", archive);
+  text += usage_row("Blobs", text::format_size(usage.blob_bytes));
   return text;
 }
 

@@ -16,7 +16,7 @@ struct TypeName {
   TargetFamily family;
 };
 
-constexpr std::array<TypeName, 15> kTypes{{
+constexpr std::array<TypeName, 15> kTypeNames{{
     {ResourceType::file, "File", TargetFamily::path},
     {ResourceType::directory, "Directory", TargetFamily::path},
     {ResourceType::symlink, "Symlink", TargetFamily::path},
@@ -36,8 +36,8 @@ constexpr std::array<TypeName, 15> kTypes{{
 
 const TypeName& entry(ResourceType type) {
   const auto index = static_cast<std::size_t>(type);
-  DATUM_ASSERT(index >= 1 && index <= kTypes.size());
-  return kTypes[index - 1];
+  DATUM_ASSERT(index >= 1 && index <= kTypeNames.size());
+  return kTypeNames[index - 1];
 }
 
 bool is_name_byte(char c) {
@@ -57,7 +57,7 @@ std::string_view to_string(ResourceType type) {
 }
 
 std::optional<ResourceType> find_type(std::string_view name) {
-  for (const auto& each : kTypes)
+  for (const auto& each : kTypeNames)
     if (each.name == name) return each.type;
   return std::nullopt;
 }

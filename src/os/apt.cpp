@@ -90,7 +90,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-std::string_view take_word(std::string_view& text) {
+std::string_view take_spaced_word(std::string_view& text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   const auto end = std::min(text.find(' '), text.size());
   const auto word = text.substr(0, end);
@@ -103,15 +103,15 @@ ForeseenChange read_change(ForeseenChange::Kind kind, std::string_view line,
                            std::string_view native) {
   ForeseenChange change;
   change.kind = kind;
-  auto name = take_word(line);
+  auto name = take_spaced_word(line);
   const auto colon = name.find(':');
   if (colon != std::string_view::npos && name.substr(colon + 1) == native)
     name = name.substr(0, colon);
   change.name = name;
-  auto word = take_word(line);
+  auto word = take_spaced_word(line);
   if (word.size() > 2 && word.front() == '[' && word.back() == ']') {
     change.from = word.substr(1, word.size() - 2);
-    word = take_word(line);
+    word = take_spaced_word(line);
   }
   if (word.size() > 1 && word.front() == '(') change.to = word.substr(1);
   if (kind == ForeseenChange::Kind::remove) change.to.clear();
@@ -211,7 +211,7 @@ Foresight read_simulation(std::string_view output, bool succeeded,
   while (!output.empty()) {
     auto line = take_line(output);
     const auto whole = line;
-    const auto word = take_word(line);
+    const auto word = take_spaced_word(line);
     if (word == "Inst")
       seen.changes.push_back(read_change(Kind::install, line, native_architecture));
     else if (word == "Remv" || word == "Purg")

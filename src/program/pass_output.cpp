@@ -47,16 +47,16 @@ std::string pass_output(const PassView& view, const engine::PassReport& report,
 }
 
 std::string pass_warnings(const engine::PassReport& report) {
-  constexpr std::size_t kListed = 10;
+  constexpr std::size_t kWarningsListed = 10;
   std::string text;
   std::size_t count = 0;
   for (const auto& seen : report.observations) {
-    if (seen.warning.empty() || ++count > kListed) continue;
+    if (seen.warning.empty() || ++count > kWarningsListed) continue;
     text += "warning: " + text::escape(seen.reference.text()) + " (" +
             text::escape(seen.target.text()) + "): " + text::escape(seen.warning) + "\n";
   }
-  if (count > kListed)
-    text += "warning: and " + std::to_string(count - kListed) +
+  if (count > kWarningsListed)
+    text += "warning: and " + std::to_string(count - kWarningsListed) +
             " more in such folders; --json names them all\n";
   return text;
 }

@@ -47,7 +47,7 @@ std::string octal(std::uint32_t mode) {
 }
 
 // Contents have letters, digits, spaces and newlines only.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '\n' ? std::string("\\n") : std::string(1, c);
   return out + "\"";
@@ -89,13 +89,13 @@ class Builder {
 
   void folder(const std::string& path, std::uint32_t mode) {
     begin("Directory", path);
-    field("mode", quoted(octal(mode)));
+    field("mode", in_quotes(octal(mode)));
     scenario_.tree[path] = {Kind::directory, mode, {}};
   }
   void file(const std::string& path, std::string content, std::uint32_t mode) {
     begin("File", path);
-    field("mode", quoted(octal(mode)));
-    field("content", quoted(content));
+    field("mode", in_quotes(octal(mode)));
+    field("content", in_quotes(content));
     scenario_.tree[path] = {Kind::file, mode, std::move(content)};
   }
 
@@ -149,7 +149,7 @@ class Builder {
     const auto piece = lines("large", 64);
     while (large.size() < kLargeBytes) large += piece;
     begin("File", "srv/data/large");
-    field("mode", quoted(octal(kPlain)));
+    field("mode", in_quotes(octal(kPlain)));
     field("source", "large");
     scenario_.tree["srv/data/large"] = {Kind::file, kPlain, large};
     scenario_.sources["large"] = std::move(large);

@@ -23,7 +23,7 @@ namespace datum::uv {
 
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;  // what a pipe holds
+constexpr std::size_t kPipeBytes = 64 * 1024;  // what a pipe holds
 constexpr std::size_t kLastReadBytes =
     1024 * 1024;                             // the largest pipe; more is not the child's own
 constexpr std::uint64_t kLastWaitMs = 2000;  // for killed children, at the loop's end
@@ -209,13 +209,13 @@ Status Children::start(Child& child, const loop::ChildOptions& options) {
   child.polled = true;
   uv_poll_start(&child.poll, UV_READABLE, [](uv_poll_t* poll, int, int) noexcept {
     auto* reading = static_cast<Child*>(poll->data);
-    reading->owner.read_output(*reading, kReadBytes);
+    reading->owner.read_output(*reading, kPipeBytes);
   });
   return {};
 }
 
 void Children::read_output(Child& child, std::size_t at_most) {
-  std::vector<char> buffer(kReadBytes);
+  std::vector<char> buffer(kPipeBytes);
   while (at_most > 0) {
     const auto count =
         ::read(child.output_end.get(), buffer.data(), std::min(buffer.size(), at_most));

@@ -11,7 +11,7 @@
 namespace datum::uv {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;  // what a socket's buffer gives at once
+constexpr std::size_t kSocketBytes = 64 * 1024;  // what a socket's buffer gives at once
 
 struct WriteRequest {
   uv_write_t raw{};
@@ -83,7 +83,7 @@ class TcpStream final : public loop::Stream {
 
 // One buffer for all connections of a thread: libuv fills it and hands it over at once.
 void lend_buffer(uv_handle_t*, std::size_t, uv_buf_t* buffer) noexcept {
-  thread_local std::array<char, kReadBytes> bytes;
+  thread_local std::array<char, kSocketBytes> bytes;
   *buffer = uv_buf_init(bytes.data(), bytes.size());
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxLinks = 40;  // as in Linux
 
-tl::unexpected<Error> error_of(int sys_errno, std::string_view what) {
+tl::unexpected<Error> errno_error(int sys_errno, std::string_view what) {
   return fail(error_from_errno(sys_errno, what));
 }
 
@@ -41,7 +41,7 @@ Result<ModelFiles::Found> ModelFiles::look_up(const Handle& parent, std::string_
   DATUM_TRY(check_name(name));
   DATUM_ASSIGN(const auto directory, directory_of(parent));
   const auto found = find_in(directory, name);
-  if (!found) return error_of(ENOENT, name);
+  if (!found) return errno_error(ENOENT, name);
   return *found;
 }
 
@@ -56,19 +56,19 @@ Result<ModelFiles::Found> ModelFiles::follow(InodeNumber directory, std::string_
     path.remove_prefix(std::min(path.size(), slash + 1));
     if (name.empty() || name == ".") continue;
     const auto* inode = disk_.find(at.inode);
-    if (inode->type != FileType::directory) return error_of(ENOTDIR, name);
+    if (inode->type != FileType::directory) return errno_error(ENOTDIR, name);
     if (name == "..") {
       at = {at.inode == root ? root : inode->parent, false};
       continue;
     }
     const auto next = find_in(at.inode, name);
-    if (!next) return error_of(ENOENT, name);
+    if (!next) return errno_error(ENOENT, name);
     const auto* target = disk_.find(next->inode);
     if (target->type != FileType::symlink) {
       at = *next;
       continue;
     }
-    if (links == kMaxLinks) return error_of(ELOOP, name);
+    if (links == kMaxLinks) return errno_error(ELOOP, name);
     DATUM_ASSIGN(at, follow(at.inode, target->target, links + 1));
   }
   return at;
@@ -80,7 +80,7 @@ Result<Handle> ModelFiles::open_root(const std::string& path) {
   if (path.empty() || path[0] != '/')
     return fail(ErrorCode::invalid_argument, "not an absolute path: \"" + path + "\"");
   DATUM_ASSIGN(const auto found, follow(file_systems_.at(0).root, path, 0));
-  if (disk_.find(found.inode)->type != FileType::directory) return error_of(ENOTDIR, path);
+  if (disk_.find(found.inode)->type != FileType::directory) return errno_error(ENOTDIR, path);
   return add_handle(found, false);
 }
 
@@ -90,12 +90,12 @@ Result<Handle> ModelFiles::open_directory(const Handle& parent, std::string_view
   DATUM_TRY(entered.status);
   DATUM_ASSIGN(auto found, look_up(parent, name));
   if (disk_.find(found.inode)->type == FileType::symlink) {
-    if (follow_link == Follow::no) return error_of(ELOOP, "open directory");
+    if (follow_link == Follow::no) return errno_error(ELOOP, "open directory");
     DATUM_ASSIGN(const auto directory, directory_of(parent));
     DATUM_ASSIGN(found, follow(directory, disk_.find(found.inode)->target, 1));
   }
   if (disk_.find(found.inode)->type != FileType::directory)
-    return error_of(ENOTDIR, "open directory");
+    return errno_error(ENOTDIR, "open directory");
   return add_handle(found, false);
 }
 
@@ -111,8 +111,8 @@ Result<os::OpenedFile> ModelFiles::open_file_with_stat(const Handle& parent, std
   DATUM_TRY(entered.status);
   DATUM_ASSIGN(const auto found, look_up(parent, name));
   const auto type = disk_.find(found.inode)->type;
-  if (type == FileType::symlink) return error_of(ELOOP, "open file");
-  if (type == FileType::directory) return error_of(EISDIR, "open file");
+  if (type == FileType::symlink) return errno_error(ELOOP, "open file");
+  if (type == FileType::directory) return errno_error(EISDIR, "open file");
   if (type != FileType::regular)
     return fail(ErrorCode::invalid_argument, "open file: a " + std::string(to_string(type)));
   if (access == os::Access::write) DATUM_TRY(check_changeable(found.inode));
@@ -123,11 +123,11 @@ Result<os::OpenedFile> ModelFiles::open_file_with_stat(const Handle& parent, std
 Result<InodeNumber> ModelFiles::new_name(const Handle& parent, std::string_view name) {
   DATUM_TRY(check_name(name));
   DATUM_ASSIGN(const auto directory, directory_of(parent));
-  if (find_in(directory, name)) return error_of(EEXIST, name);
+  if (find_in(directory, name)) return errno_error(EEXIST, name);
   DATUM_TRY(check_changeable(directory));
   const auto* inode = disk_.find(directory);
   if (inode->links == 0 && directory != file_systems_.at(inode->file_system).root)
-    return error_of(ENOENT, name);  // the folder itself was removed
+    return errno_error(ENOENT, name);  // the folder itself was removed
   return directory;
 }
 
@@ -135,7 +135,7 @@ Result<InodeNumber> ModelFiles::new_inode(InodeNumber directory, std::string_vie
                                           Inode proto) {
   proto.file_system = disk_.find(directory)->file_system;
   if (free_inodes(proto.file_system) == 0 || free_blocks(proto.file_system) == 0)
-    return error_of(ENOSPC, name);
+    return errno_error(ENOSPC, name);
   const auto number = disk_.make_inode(std::move(proto));
   touch(number, true);
   change_names({{directory, std::string(name), number}});
@@ -208,27 +208,27 @@ Result<std::string> ModelFiles::read_symlink(const Handle& parent, std::string_v
   DATUM_TRY(entered.status);
   DATUM_ASSIGN(const auto found, look_up(parent, name));
   const auto* inode = disk_.find(found.inode);
-  if (inode->type != FileType::symlink) return error_of(EINVAL, "read symbolic link");
+  if (inode->type != FileType::symlink) return errno_error(EINVAL, "read symbolic link");
   return std::string(inode->target);
 }
 
 Status ModelFiles::check_rename(Found source, InodeNumber to_directory,
                                 const std::optional<Found>& replaced, bool no_replace) const {
   const auto* inode = disk_.find(source.inode);
-  if (replaced && no_replace) return error_of(EEXIST, "rename");
-  if (source.mount_root || (replaced && replaced->mount_root)) return error_of(EBUSY, "rename");
+  if (replaced && no_replace) return errno_error(EEXIST, "rename");
+  if (source.mount_root || (replaced && replaced->mount_root)) return errno_error(EBUSY, "rename");
   if (inode->type == FileType::directory)
     for (auto at = to_directory;; at = disk_.find(at)->parent) {
-      if (at == source.inode) return error_of(EINVAL, "rename");
+      if (at == source.inode) return errno_error(EINVAL, "rename");
       if (at == file_systems_.at(inode->file_system).root) break;
     }
   if (replaced) {
     const auto* other = disk_.find(replaced->inode);
     const bool from_directory = inode->type == FileType::directory;
     const bool onto_directory = other->type == FileType::directory;
-    if (from_directory && !onto_directory) return error_of(ENOTDIR, "rename");
-    if (!from_directory && onto_directory) return error_of(EISDIR, "rename");
-    if (onto_directory && !other->entries.empty()) return error_of(ENOTEMPTY, "rename");
+    if (from_directory && !onto_directory) return errno_error(ENOTDIR, "rename");
+    if (!from_directory && onto_directory) return errno_error(EISDIR, "rename");
+    if (onto_directory && !other->entries.empty()) return errno_error(ENOTEMPTY, "rename");
     DATUM_TRY(check_changeable(replaced->inode));
   }
   return check_changeable(source.inode);
@@ -243,7 +243,7 @@ Status ModelFiles::rename(const Handle& from_parent, std::string_view from, cons
   DATUM_ASSIGN(const auto from_directory, directory_of(from_parent));
   DATUM_ASSIGN(const auto to_directory, directory_of(to_parent));
   if (disk_.find(from_directory)->file_system != disk_.find(to_directory)->file_system)
-    return error_of(EXDEV, "rename");
+    return errno_error(EXDEV, "rename");
   DATUM_TRY(check_changeable(from_directory));
   DATUM_TRY(check_changeable(to_directory));
   const auto replaced = find_in(to_directory, to);
@@ -259,10 +259,10 @@ Status ModelFiles::remove_name(const Handle& parent, std::string_view name, bool
   DATUM_ASSIGN(const auto folder, directory_of(parent));
   const auto* inode = disk_.find(found.inode);
   const bool is_directory = inode->type == FileType::directory;
-  if (directory && !is_directory) return error_of(ENOTDIR, "remove directory");
-  if (!directory && is_directory) return error_of(EISDIR, "remove file");
-  if (found.mount_root) return error_of(EBUSY, "remove");
-  if (!inode->entries.empty()) return error_of(ENOTEMPTY, "remove directory");
+  if (directory && !is_directory) return errno_error(ENOTDIR, "remove directory");
+  if (!directory && is_directory) return errno_error(EISDIR, "remove file");
+  if (found.mount_root) return errno_error(EBUSY, "remove");
+  if (!inode->entries.empty()) return errno_error(ENOTEMPTY, "remove directory");
   DATUM_TRY(check_changeable(folder));
   DATUM_TRY(check_changeable(found.inode));
   change_names({{folder, std::string(name), 0}});

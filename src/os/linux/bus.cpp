@@ -16,8 +16,6 @@ namespace {
 
 constexpr const char* kManagerSocket = "/run/systemd/private";
 constexpr const char* kManager = "org.freedesktop.systemd1";
-constexpr const char* kManagerPath = "/org/freedesktop/systemd1";
-constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
 // So many calls are under way at once: the manager builds their replies, some 10 KiB each, before
 // it reads on, and should not hold megabytes for one client.
 constexpr std::size_t kUnderWay = 128;

@@ -15,6 +15,9 @@
 
 namespace datum::os_linux {
 
+inline constexpr const char* kManagerPath = "/org/freedesktop/systemd1";
+inline constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
+
 using Deadline = std::chrono::steady_clock::time_point;
 
 // A message, its functions beside it. Writing: a failed append makes `status` an error and what

@@ -15,9 +15,6 @@ namespace datum::os_linux {
 
 namespace {
 
-constexpr const char* kManagerPath = "/org/freedesktop/systemd1";
-constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
-
 Deadline after(std::int64_t limit_ns) {
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(limit_ns);
 }

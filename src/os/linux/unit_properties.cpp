@@ -10,9 +10,6 @@ namespace datum::os_linux {
 
 namespace {
 
-constexpr const char* kManagerPath = "/org/freedesktop/systemd1";
-constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
-
 using Reader = void (*)(Message&, os::Unit&);
 
 template <std::string os::Unit::*member>
