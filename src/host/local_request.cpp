@@ -12,7 +12,7 @@
 namespace datum::host {
 namespace {
 
-constexpr std::array<std::pair<LocalVerb, std::string_view>, 7> kVerbs{{
+constexpr std::array<std::pair<LocalVerb, std::string_view>, 8> kVerbs{{
     {LocalVerb::observe, "observe"},
     {LocalVerb::reconcile, "reconcile"},
     {LocalVerb::acknowledge, "acknowledge"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<LocalVerb, std::string_view>, 7> kVerbs{{
     {LocalVerb::hold, "hold"},
     {LocalVerb::reload, "reload"},
     {LocalVerb::facts, "facts"},
+    {LocalVerb::enrol, "enrol"},
 }};
 
 // A path may hold any bytes, and a JSON string may not.
@@ -117,8 +118,13 @@ std::string encode_request(const LocalRequest& request) {
   json.member("target", to_hex(as_bytes(request.target)))
       .member("reason", request.reason)
       .member("until", request.until.ns)
-      .member("lift", request.lift)
-      .end_object();
+      .member("lift", request.lift);
+  if (request.verb == LocalVerb::enrol)
+    json.member("token", request.token)
+        .member("control", request.control)
+        .member("name", request.name)
+        .member("newKey", request.new_key);
+  json.end_object();
   return json.take();
 }
 
@@ -142,6 +148,10 @@ Result<LocalRequest> parse_request(std::string_view text) {
   members.take("reason", request.reason);
   members.take("until", request.until.ns);
   members.take("lift", request.lift);
+  members.take("token", request.token);
+  members.take("control", request.control);
+  members.take("name", request.name);
+  members.take("newKey", request.new_key);
   const auto known = std::find_if(kVerbs.begin(), kVerbs.end(),
                                   [&verb](const auto& each) { return each.second == verb; });
   if (known == kVerbs.end())
@@ -183,6 +193,7 @@ std::string encode_facts(const ServiceFacts& facts) {
       .member("interval", facts.interval_ns)
       .member("nextBeat", facts.next_beat.ns)
       .member("passRuns", facts.pass_runs)
+      .member("link", facts.link)
       .end_object();
   return json.take();
 }
@@ -196,6 +207,7 @@ Result<ServiceFacts> parse_facts(std::string_view text) {
   members.take("interval", facts.interval_ns);
   members.take("nextBeat", facts.next_beat.ns);
   members.take("passRuns", facts.pass_runs);
+  members.take("link", facts.link);
   DATUM_TRY(members.end());
   return facts;
 }

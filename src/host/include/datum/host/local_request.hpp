@@ -39,6 +39,7 @@ enum class LocalVerb : std::uint8_t {
   hold,    // its file has changed
   reload,  // agent.yaml has changed
   facts,   // what only the running service knows
+  enrol,   // this machine becomes a node
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
 
@@ -60,6 +61,11 @@ struct LocalRequest {
   std::string reason;
   WallNs until;
   bool lift = false;
+  // enrol; `retry`: only asks again whether a person has decided
+  std::string token;    // a secret
+  std::string control;  // addresses, a blank between them
+  std::string name;
+  bool new_key = false;
   bool operator==(const LocalRequest&) const = default;
 };
 
@@ -79,6 +85,7 @@ struct ServiceFacts {
   std::int64_t interval_ns = 0;  // between two passes; 0: none runs by itself
   WallNs next_beat;              // when the next one begins, if the clock goes on as now
   bool pass_runs = false;
+  std::string link;  // who this node is and what its link does; empty: it is no node
   bool operator==(const ServiceFacts&) const = default;
 };
 [[nodiscard]] std::string encode_facts(const ServiceFacts& facts);
