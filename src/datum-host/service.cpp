@@ -67,6 +67,7 @@ loop::Task<int> Service::live() {
   }
   if (!*opened) co_return kOrderly;
   begin_rhythm();
+  begin_mesh();
   due_ = core::Trigger::start;
   while (!stopping_ && !leaving_for_upgrade_) {
     if (reopen_due_) {
@@ -75,6 +76,13 @@ loop::Task<int> Service::live() {
     } else if (std::exchange(upgrade_due_, false)) {
       auto looking = look_for_upgrade();
       leaving_for_upgrade_ = co_await looking;
+    } else if (enrolling_) {
+      auto asked = std::move(*std::exchange(enrolling_, std::nullopt));
+      auto enrolling = enrol(std::move(asked));
+      co_await enrolling;
+    } else if (std::exchange(accept_due_, false) && mesh_ && mesh_->has_stored()) {
+      auto accepting = accept_declaration();
+      co_await accepting;
     } else if (manual_) {
       auto manual = std::move(*std::exchange(manual_, std::nullopt));
       auto passing = manual_pass(std::move(manual));
@@ -103,7 +111,11 @@ loop::Task<int> Service::live() {
 loop::Task<bool> Service::end(std::string reason) {
   if (manual_) manual_->reply({"", "datum: the service ends: " + reason + "\n", kBusyExit});
   manual_.reset();
+  if (enrolling_) enrolling_->reply({"", "datum: the service ends: " + reason + "\n", kBusyExit});
+  enrolling_.reset();
   server_.reset();
+  auto unlinking = end_mesh(reason);
+  co_await unlinking;
   auto& history = *store_->history;
   if (!history.healthy() || history.is_unrecorded()) co_return false;
   if (!state().pass) record(core::CloseStore{"the service ended: " + reason});
@@ -189,7 +201,9 @@ std::string Service::status_words() {
   if (!doing_.empty())
     return is_stuck_ ? doing_ + "; nothing can be recorded: " + why_unrecorded() : doing_;
   std::string words(core::to_string(status_now().condition));
-  if (!configuration_.source.value) words = "idle: agent.yaml names no source";
+  if (!has_desired())
+    words = mesh_ ? "idle: no declaration came yet" : "idle: agent.yaml names no source";
+  if (mesh_) words += "; " + mesh_->words();
   if (const auto why = why_unrecorded(); !why.empty()) words += "; nothing can be recorded: " + why;
   if (!problem_.empty()) words += "; " + problem_;
   if (!rejected_.empty()) words += "; agent.yaml is not in force: " + rejected_;

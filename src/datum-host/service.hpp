@@ -9,6 +9,7 @@
 #include <string>
 
 #include "datum/config/configuration.hpp"
+#include "datum/engine/enrolment.hpp"
 #include "datum/engine/pass.hpp"
 #include "datum/engine/store.hpp"
 #include "datum/host/rhythm.hpp"
@@ -17,6 +18,7 @@
 #include "datum/program/session.hpp"
 #include "local_server.hpp"
 #include "log.hpp"
+#include "mesh_node.hpp"
 #include "notifier.hpp"
 #include "own_program.hpp"
 
@@ -117,6 +119,18 @@ class Service {
   // Once, until it is another one or none.
   void tell_problem(const std::string& problem);
 
+  // mesh
+  [[nodiscard]] bool has_desired() const;
+  void begin_mesh();
+  void mesh_changed();
+  [[nodiscard]] loop::Task<bool> accept_declaration();
+  [[nodiscard]] loop::Task<Result<program::Desired>> load_accepted();
+  void answer_enrol(Asked asked, const Reply& reply);
+  [[nodiscard]] loop::Task<bool> enrol(Manual manual);
+  [[nodiscard]] Answer answer_of_enrolment(const Result<engine::EnrolmentEnd>& end);
+  // Nobody reads the journal any more afterwards.
+  [[nodiscard]] loop::Task<bool> end_mesh(std::string why);
+
   // upgrade and the way back
   [[nodiscard]] loop::Task<bool> look_for_upgrade();
   [[nodiscard]] bool is_installed_release() const;
@@ -148,6 +162,10 @@ class Service {
   std::optional<core::Trigger> due_;  // triggers come together in one
   std::optional<Manual> manual_;      // waits for its turn
   std::unique_ptr<LocalServer> server_;
+  std::optional<Manual> enrolling_;  // waits for its turn
+  std::unique_ptr<MeshNode> mesh_;   // null: no node
+  bool accept_due_ = false;
+  std::uint32_t allowed_removals_ = 0;  // by the accepted declaration, when it was read last
   bool reopen_due_ = false;
   bool upgrade_due_ = false;
   bool ready_ = false;

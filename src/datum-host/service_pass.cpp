@@ -40,7 +40,7 @@ loop::Task<bool> Service::pass(core::Trigger trigger) {
   begin_pass();
   std::optional<program::Desired> desired;
   std::string problem;
-  if (configuration_.source.value) {
+  if (has_desired()) {
     auto loading = load();
     auto loaded = co_await loading;
     if (loaded)
@@ -80,6 +80,7 @@ loop::Task<bool> Service::end_pass() {
   }
   auto keeping = keep_store_small();
   co_await keeping;
+  if (mesh_) mesh_->report();
   write_metrics();
   auto keeping_release = keep_release();
   co_await keeping_release;
@@ -90,6 +91,10 @@ loop::Task<bool> Service::end_pass() {
 
 // Off the loop: a fleet of thousands of documents takes longer than anybody wants to wait.
 loop::Task<Result<program::Desired>> Service::load() {
+  if (state().accepted) {
+    auto accepted = load_accepted();
+    co_return co_await accepted;
+  }
   using Loaded = Result<program::Desired>;
   program::DesiredSource source;
   source.fleet = *configuration_.source.value;
@@ -125,7 +130,12 @@ engine::PassRequest Service::make_request(const program::Desired& desired, core:
   request.content = desired.content;
   request.provenance = desired.provenance;
   request.declaration.node = desired.manifest->host;
-  request.foreign_manifest = state().accepted.has_value();
+  const auto& accepted = state().accepted;
+  request.foreign_manifest = accepted && asked != nullptr;
+  if (accepted && asked == nullptr) {
+    request.declaration = *accepted;
+    request.limits.allowed = allowed_removals_;
+  }
   if (asked == nullptr) return request;
   request.retry = asked->request.retry;
   request.limits.allowed = asked->request.allow_removals;
@@ -136,7 +146,8 @@ engine::PassRequest Service::make_request(const program::Desired& desired, core:
 loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::Desired> desired,
                                                        core::Trigger trigger, const Asked* asked) {
   session_.accounts->refresh();
-  if (desired && desired->manifest->host != state().host)
+  const bool is_declared = state().accepted && asked == nullptr;
+  if (desired && !is_declared && desired->manifest->host != state().host)
     co_return fail(ErrorCode::refused, "the store is bound to the host " + state().host +
                                            ", not to " + desired->manifest->host);
   std::shared_ptr<const ContentSource> content;
@@ -146,7 +157,8 @@ loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::De
   engine::Conductor conductor(*session_.loop, *store_, machine);
   const Conducting conducting(conductor_, conductor);
   auto recovering = conductor.recover([this] { return terms(std::nullopt); },
-                                      desired ? desired->manifest : nullptr);
+                                      desired ? desired->manifest : nullptr,
+                                      is_declared ? state().accepted->manifest : Digest{});
   auto recovered = co_await recovering;
   if (!recovered) co_return fail(std::move(recovered).error());
   if (!desired || stopping_) co_return std::shared_ptr<const engine::PassReport>();
@@ -160,6 +172,8 @@ loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::De
   auto waiting = wait_durable();
   auto durable = co_await waiting;
   if (!durable) co_return fail(std::move(durable).error());
+  if (mesh_ && is_declared && report->pass != 0 && report->cut_short.empty())
+    mesh_->applied(report->pass);
   co_return report;
 }
 
@@ -203,7 +217,7 @@ core::HostStatus Service::status_now() {
   auto& clock = session_.loop->clock();
   core::StatusInput now{clock.wall_now(), clock.boot_now(), clock.boot_id()};
   now.timer_period_ns = configuration_.interval_ns.value;
-  now.timer_expected = configuration_.source.value.has_value();
+  now.timer_expected = has_desired();
   auto status = core::compute_status(state(), now);
   if (!why_unrecorded().empty()) add_unrecorded(status);
   return status;

@@ -59,6 +59,8 @@ void Service::answer(Asked asked, const Reply& reply) {
       return reply_durable(reply, {});
     case LocalVerb::reload:
       return answer_reload(asked, reply);
+    case LocalVerb::enrol:
+      return answer_enrol(std::move(asked), reply);
     case LocalVerb::facts:
       return reply({encode_facts(facts()), "", 0});
   }
@@ -113,7 +115,8 @@ ServiceFacts Service::facts() {
   facts.problem = problem_;
   facts.rejected = rejected_;
   facts.pass_runs = conductor_ != nullptr;
-  if (!configuration_.source.value) return facts;
+  if (mesh_) facts.link = mesh_->words();
+  if (!has_desired()) return facts;
   facts.interval_ns = rhythm_.interval_ns;
   const auto now = clock.boot_now();
   facts.next_beat = WallNs{clock.wall_now().ns + next_beat(rhythm_, now).ns - now.ns};

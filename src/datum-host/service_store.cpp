@@ -80,8 +80,10 @@ loop::Task<Status> Service::take_store(engine::Store store) {
   if (store_->key_was_lost)
     log_.warning(
         "the store had lost its key, and has a new one: sensitive files look changed once");
-  record(
-      core::ChangeLifecycle{core::NodeLifecycle::hosted, "the service started", service_actor()});
+  // A node stays one: the link finds out whether it is connected.
+  if (state().lifecycle == core::NodeLifecycle::unmanaged)
+    record(
+        core::ChangeLifecycle{core::NodeLifecycle::hosted, "the service started", service_actor()});
   tell_rollback();
   auto waiting = wait_durable();
   auto durable = co_await waiting;
@@ -128,6 +130,10 @@ loop::Task<bool> Service::become_unrecorded() {
         [&history](std::function<void(Status)> resume) { history.reserve(0, std::move(resume)); };
     auto settling = loop::wait_for<Status>(std::move(begin));
     co_await settling;
+  }
+  if (mesh_) {
+    auto quieting = mesh_->be_quiet();
+    co_await quieting;
   }
   log_.error("nothing can be recorded, so nothing is changed any more: " + unwritable_);
   note_no_pass("nothing can be recorded");
@@ -203,6 +209,8 @@ loop::Task<bool> Service::try_to_record_again() {
                                       Error(ErrorCode::io_error, unwritable_, unwritable_errno_));
   if (resumed) {
     store_->blobs = std::move(parked_blobs_);
+    if (mesh_) mesh_->go_on();
+    accept_due_ = true;
     log_.notice("the store can be written again");
     unwritable_.clear();
     ask_for_pass(core::Trigger::start);
@@ -221,11 +229,17 @@ loop::Task<bool> Service::try_to_record_again() {
 loop::Task<bool> Service::keep_store_small() {
   if (state().pass || store_->history->is_unrecorded() || !store_->history->healthy())
     co_return false;
+  if (mesh_ && mesh_->is_fetching()) co_return false;
+  if (mesh_) {
+    auto quieting = mesh_->be_quiet();
+    co_await quieting;
+  }
   engine::UpkeepRequest request;
   request.limits = program::archive_limits(configuration_);
   request.budget_ns = engine::kUpkeepAfterPassNs;
   auto keeping = engine::keep_up(*session_.loop, *store_, request);
   const auto kept = co_await keeping;
+  if (mesh_) mesh_->go_on();
   if (!kept) log_.warning("the journal was not archived: " + kept.error().message());
   co_return kept.has_value();
 }

@@ -305,6 +305,29 @@ void add_host_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CLI
       .with_json();
 }
 
+void add_mesh_verbs(Commands& commands, CLI::App& top, Arguments& arguments) {
+  auto& enrol = add(commands, top, arguments, Verb::enrol, "enrol",
+                    "make this machine a node of a control plane");
+  auto& app = enrol.with_machine().app();
+  auto* token =
+      app.add_option("TOKEN", arguments.token, "what the control plane made")->check(kNotEmpty);
+  app.add_option("--from-file", arguments.token_file, "read the token from there; - is the input")
+      ->type_name("FILE")
+      ->check(kNotEmpty)
+      ->excludes(token);
+  app.add_option("--control", arguments.controls,
+                 "where the control plane is (default: control in agent.yaml)")
+      ->type_name("ADDRESS")
+      ->check(kNotEmpty)
+      ->expected(1)
+      ->take_all();
+  app.add_option("--name", arguments.wanted_name, "the node's name (default: this machine's)")
+      ->type_name("NAME")
+      ->check(kNotEmpty);
+  app.add_flag("--new-key", arguments.new_key, "with a key that it did not have before");
+  app.add_flag("--once", arguments.once, "do not wait for a person's decision");
+}
+
 // A word that is no command, with the one that was perhaps meant; nothing to say if it is one.
 std::string find_wrong_word(const CLI::App& app, const std::string& path, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return {};
@@ -348,6 +371,7 @@ Parsed parse_arguments(int argc, char** argv) {
   auto& config = *app.add_subcommand("config", "read this machine's configuration");
   config.require_subcommand(1);
   add_host_verbs(commands, app, arguments, config);
+  add_mesh_verbs(commands, app, arguments);
   auto& selftest = *app.add_subcommand("selftest", "check Datum on this machine and disk");
   selftest.require_subcommand(1);
   add_selftest_verbs(commands, arguments, selftest);

@@ -46,6 +46,7 @@ enum class Verb : std::uint8_t {
   hold,
   mode,
   config_check,
+  enrol,
 };
 
 enum class Colour : std::uint8_t { automatic, always, never };
@@ -87,6 +88,10 @@ struct Arguments : Place, DesiredSource {
   // ack, with `until`; keep; hold
   std::string reason;
   bool lift = false;
+  // enrol
+  std::string token, token_file, wanted_name;
+  std::vector<std::string> controls;
+  bool new_key = false, once = false;
 };
 
 struct Parsed {

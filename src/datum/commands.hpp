@@ -18,6 +18,7 @@ namespace datum::program {
 [[nodiscard]] int adopt_command(const Arguments& arguments);        // adopt
 [[nodiscard]] int revert_command(const Arguments& arguments);       // revert keep
 [[nodiscard]] int host_command(const Arguments& arguments);         // hold, mode, config check
+[[nodiscard]] int enrol_command(const Arguments& arguments);        // enrol
 [[nodiscard]] int upkeep_command(const Arguments& arguments);  // journal archive stat set-aside
 [[nodiscard]] int fleet_command(
     const Arguments& arguments);  // init validate render explain affected schema

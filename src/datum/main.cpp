@@ -51,6 +51,8 @@ int dispatch(const datum::program::Arguments& arguments) {
     case Verb::mode:
     case Verb::config_check:
       return datum::program::host_command(arguments);
+    case Verb::enrol:
+      return datum::program::enrol_command(arguments);
     case Verb::replay:
     case Verb::postmortem:
       return datum::program::replay_command(arguments);
