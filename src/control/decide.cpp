@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "datum/base/rfc3339.hpp"
-#include "datum/config/glob.hpp"
 #include "datum/crypto/certificate.hpp"
 
 namespace datum::control {
@@ -49,12 +48,20 @@ Events open_plane(const State& state, const Id128& boot, std::string version) {
   return {PlaneOpened{boot, std::move(version), last_end}};
 }
 
+static bool is_name_glob(std::string_view names) {
+  constexpr std::size_t kLongest = 63;  // of a node's name
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-._*?";
+  return !names.empty() && names.size() <= kLongest &&
+         names.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
 Result<Events> make_token(const State& state, const TokenRule& rule, core::Actor by, WallNs now) {
   const auto refuse = [](std::string why) {
     return fail(ErrorCode::invalid_argument, std::move(why));
   };
-  if (auto fault = config::find_glob_fault(rule.names))
-    return refuse("--names " + rule.names + ": " + *fault);
+  if (!is_name_glob(rule.names))
+    return refuse("--names " + rule.names +
+                  ": a pattern over names has 1 to 63 of a-z, 0-9, - . _ * ?");
   if (rule.expires <= now) return refuse("the token would be over before it is used");
   if (rule.expires.ns - now.ns > kMaxTokenLifeNs)
     return refuse("a token lives a year at most: give a shorter --ttl");
