@@ -21,6 +21,7 @@ struct Asked {
   LocalRequest request;
   wire::Peer peer;
   std::optional<program::Desired> desired;  // of the manifest that came with it
+  bool is_declared = false;                 // none came: the accepted declaration is meant
 };
 struct Answer {
   std::string output, errors;

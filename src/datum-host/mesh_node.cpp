@@ -210,9 +210,11 @@ void MeshNode::read_journal(Seq from, std::function<void(Part)> done) {
         },
         [this, alive = std::weak_ptr<const bool>(alive_), part, done] {
           if (alive.expired()) return;
-          if (--reads_ == 0 && when_read_) std::exchange(when_read_, nullptr)(true);
+          --reads_;
           if (!*part) log_.warning("the journal cannot go up: " + part->error().message());
           done(std::move(*part));
+          // Last: whoever waited for this may destroy the node.
+          if (reads_ == 0 && when_read_) std::exchange(when_read_, nullptr)(true);
         });
   });
 }

@@ -121,6 +121,7 @@ class Service {
 
   // mesh
   [[nodiscard]] bool has_desired() const;
+  [[nodiscard]] bool is_of_declaration(const Asked* asked) const;
   void begin_mesh();
   void mesh_changed();
   [[nodiscard]] loop::Task<bool> accept_declaration();

@@ -1,5 +1,6 @@
 // One pass of the service: read the configuration and the fleet again, then what the command line
 // does too, recover and run; and what follows a pass.
+#include <algorithm>
 #include <utility>
 
 #include "datum/config/hold.hpp"
@@ -63,8 +64,20 @@ loop::Task<bool> Service::pass(core::Trigger trigger) {
 loop::Task<bool> Service::manual_pass(Manual manual) {
   begin_pass();
   auto desired = std::exchange(manual.asked.desired, std::nullopt);
-  auto running = recover_and_run(std::move(desired), core::Trigger::manual, &manual.asked);
-  const auto ran = co_await running;
+  manual.asked.is_declared = !desired;
+  Reported ran;
+  if (manual.asked.is_declared) {
+    auto loading = load();
+    auto loaded = co_await loading;
+    if (loaded)
+      desired = std::move(*loaded);
+    else
+      ran = fail(std::move(loaded).error());
+  }
+  if (desired) {
+    auto running = recover_and_run(std::move(desired), core::Trigger::manual, &manual.asked);
+    ran = co_await running;
+  }
   auto answer = answer_of(manual.asked, ran);
   auto ending = end_pass();
   co_await ending;
@@ -115,6 +128,12 @@ loop::Task<Result<program::Desired>> Service::load() {
   co_return loaded;
 }
 
+// What runs by itself on a node is its declaration; what a person asks for, unless they send
+// something else.
+bool Service::is_of_declaration(const Asked* asked) const {
+  return state().accepted && (asked == nullptr || asked->is_declared);
+}
+
 engine::PassRequest Service::make_request(const program::Desired& desired, core::Trigger trigger,
                                           const Asked* asked) {
   std::optional<core::Mode> mode;
@@ -130,15 +149,15 @@ engine::PassRequest Service::make_request(const program::Desired& desired, core:
   request.content = desired.content;
   request.provenance = desired.provenance;
   request.declaration.node = desired.manifest->host;
-  const auto& accepted = state().accepted;
-  request.foreign_manifest = accepted && asked != nullptr;
-  if (accepted && asked == nullptr) {
-    request.declaration = *accepted;
+  const bool is_declared = is_of_declaration(asked);
+  request.foreign_manifest = state().accepted && !is_declared;
+  if (is_declared) {
+    request.declaration = *state().accepted;
     request.limits.allowed = allowed_removals_;
   }
   if (asked == nullptr) return request;
   request.retry = asked->request.retry;
-  request.limits.allowed = asked->request.allow_removals;
+  request.limits.allowed = std::max(request.limits.allowed, asked->request.allow_removals);
   return request;
 }
 
@@ -146,7 +165,7 @@ engine::PassRequest Service::make_request(const program::Desired& desired, core:
 loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::Desired> desired,
                                                        core::Trigger trigger, const Asked* asked) {
   session_.accounts->refresh();
-  const bool is_declared = state().accepted && asked == nullptr;
+  const bool is_declared = is_of_declaration(asked);
   if (desired && !is_declared && desired->manifest->host != state().host)
     co_return fail(ErrorCode::refused, "the store is bound to the host " + state().host +
                                            ", not to " + desired->manifest->host);

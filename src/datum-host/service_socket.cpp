@@ -69,7 +69,7 @@ void Service::answer(Asked asked, const Reply& reply) {
 void Service::answer_pass(Asked asked, const Reply& reply) {
   if (conductor_ != nullptr || !doing_.empty() || manual_)
     return reply(refusal(Error(ErrorCode::busy, "a pass of the service runs")));
-  if (!asked.desired)
+  if (!asked.desired && !state().accepted)
     return reply(refusal(Error(ErrorCode::invalid_argument, "no manifest was sent")));
   manual_ = Manual{std::move(asked), reply};
   wake();

@@ -1,6 +1,8 @@
 // observe, diff, plan, reconcile: one pass over one manifest, printed.
+#include <algorithm>
 #include <cstdio>
 
+#include "accepted_desired.hpp"
 #include "commands.hpp"
 #include "content_differences.hpp"
 #include "datum/config/trust.hpp"
@@ -28,13 +30,18 @@ bool is_dry(Verb verb) {
   return verb == Verb::diff || verb == Verb::plan;
 }
 
-// `diff` and `plan` run over what the store knows, if there is one, and forget what they add.
-Result<engine::Store> open_forgetful_store(Session& session, const engine::StoreBinding& binding) {
+using Accepted = std::optional<AcceptedDesired>;
+
+// `diff` and `plan` run over what the store knows, if there is one, and forget what they add: a
+// fleet that a person names is compared as if none had been accepted.
+Result<engine::Store> open_forgetful_store(Session& session, const engine::StoreBinding& binding,
+                                           const Accepted& accepted) {
   core::State state;
   auto reader = history::open_reader(session.state_folder);
   if (reader) {
     DATUM_ASSIGN(state, history::fold(**reader, 0, true));
     state.pass.reset();
+    if (!accepted) state.accepted.reset();
   } else if (reader.error().code() != ErrorCode::not_found) {
     return fail(std::move(reader).error());
   }
@@ -54,7 +61,8 @@ Result<engine::Store> open_forgetful_store(Session& session, const engine::Store
 
 Result<engine::PassRequest> make_request(Session& session, const Arguments& arguments,
                                          const config::Configuration& config,
-                                         const Desired& desired, const core::State& state) {
+                                         const Desired& desired, const Accepted& accepted,
+                                         const core::State& state) {
   const auto mode =
       arguments.verb == Verb::reconcile ? mode_argument(arguments) : core::Mode::observe;
   auto request = begin_request(session, current_actor(arguments), config, mode);
@@ -64,14 +72,18 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
   request.declaration.node = desired.manifest->host;
   request.retry = arguments.retry;
   request.limits.allowed = arguments.allow_removals;
-  request.foreign_manifest = state.accepted.has_value() && !is_dry(arguments.verb);
+  request.foreign_manifest = state.accepted.has_value() && !accepted;
+  if (!accepted) return request;
+  request.declaration = accepted->declaration;
+  request.limits.allowed = std::max(arguments.allow_removals, accepted->allowed_removals);
   return request;
 }
 
 loop::Task<Result<engine::PassReport>> recover_and_run(engine::Conductor& conductor,
                                                        engine::PassRequest request,
                                                        std::function<void()> recovered_call) {
-  auto recovering = conductor.recover(request.read_terms, request.manifest);
+  auto recovering =
+      conductor.recover(request.read_terms, request.manifest, request.declaration.manifest);
   auto recovered = co_await recovering;
   if (!recovered) co_return fail(std::move(recovered).error());
   if (recovered_call) recovered_call();
@@ -102,7 +114,7 @@ Status check_fleet(Session& session, const Arguments& arguments,
 }
 
 // The store is taken. If its service answers it does the pass; else whoever has it is named.
-Result<int> run_through_service(const Arguments& arguments, const Desired& desired,
+Result<int> run_through_service(const Arguments& arguments, const Desired* desired,
                                 const Error& taken) {
   if (!arguments.plan_in.empty())
     return fail(ErrorCode::busy, taken.message() +
@@ -114,7 +126,7 @@ Result<int> run_through_service(const Arguments& arguments, const Desired& desir
   request.mode = mode_argument(arguments);
   request.allow_removals = arguments.allow_removals;
   request.retry = arguments.retry;
-  auto asked = ask_service(arguments, std::move(request), &desired);
+  auto asked = ask_service(arguments, std::move(request), desired);
   if (!asked && asked.error().code() == ErrorCode::not_found) return fail(taken);
   return asked;
 }
@@ -125,20 +137,26 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   if (instruments.watch_tree) session.watched_tree = instruments.watch_tree(*session.files);
   if (instruments.watch_store) session.watched_store = instruments.watch_store(*session.files);
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
-  fill_in(arguments, configuration);
+  Accepted accepted;
+  if (arguments.fleet.empty() && arguments.manifest.empty())
+    DATUM_ASSIGN(accepted, find_accepted(*session.files, arguments));
+  if (!accepted) fill_in(arguments, configuration);
   session.strict_paths = configuration.strict_paths.value;
   DATUM_TRY(check_fleet(session, arguments, configuration));
-  DATUM_ASSIGN(auto loaded, load_desired(*session.files, session.root, arguments));
-  const auto& desired = keep_until_exit(std::move(loaded));
+  auto loaded = accepted ? Result<Desired>(accepted->desired)
+                         : load_desired(*session.files, session.root, arguments);
+  if (!loaded) return fail(std::move(loaded).error());
+  const auto& desired = keep_until_exit(std::move(*loaded));
   const bool dry = is_dry(arguments.verb);
-  engine::StoreBinding binding{session.root_path, desired.manifest->host, "local",
+  engine::StoreBinding binding{session.root_path,
+                               accepted ? accepted->host : desired.manifest->host, "local",
                                program_version(), trusted_uid()};
   binding.crash_point = instruments.journal;
   auto found =
-      dry ? open_forgetful_store(session, binding)
+      dry ? open_forgetful_store(session, binding, accepted)
           : engine::open_store(*session.loop, session.store_files(), session.state_folder, binding);
   if (!found && found.error().code() == ErrorCode::busy)
-    return run_through_service(arguments, desired, found.error());
+    return run_through_service(arguments, accepted ? nullptr : &desired, found.error());
   if (!found) return fail(with_remedy(std::move(found).error(), session.state_folder));
   auto& store = keep_until_exit(std::move(*found));
   if (store.key_was_lost)
@@ -151,8 +169,8 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
     machine->units = instruments.units.get();
     machine->root_path = "/";
   }
-  DATUM_ASSIGN(auto request,
-               make_request(session, arguments, configuration, desired, store.history->state()));
+  DATUM_ASSIGN(auto request, make_request(session, arguments, configuration, desired, accepted,
+                                          store.history->state()));
   request.crash_point = instruments.wave;
   if (!arguments.plan_in.empty()) {
     DATUM_ASSIGN(auto saved, read_plan_file(arguments.plan_in));

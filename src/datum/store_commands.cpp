@@ -49,7 +49,7 @@ Result<int> run_status(const Arguments& arguments) {
   if (std::filesystem::is_directory(path, ignored))  // an export has neither key nor blobs
     faults = engine::find_store_faults(*files, path, state);
   if (service) add_service(status, faults, *service);
-  const inspect::StatusNotes notes{contests, faults};
+  const inspect::StatusNotes notes{contests, faults, service ? service->link : std::string()};
   const auto style = output_style(arguments);
   print(arguments.json ? inspect::status_json(state, status, notes, now.now)
                        : inspect::status_text(state, status, notes, now.now, style));

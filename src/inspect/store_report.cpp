@@ -86,6 +86,10 @@ std::string hold_text(const core::Hold& hold) {
 
 }  // namespace
 
+static std::string generation_text(const std::optional<core::DeclarationId>& id) {
+  return id ? std::to_string(id->epoch) + "." + std::to_string(id->number) : std::string();
+}
+
 std::string status_text(const core::State& state, const core::HostStatus& status,
                         const StatusNotes& notes, WallNs now, const Style& style) {
   const text::Painter painter(style.colour);
@@ -111,6 +115,8 @@ std::string status_text(const core::State& state, const core::HostStatus& status
     text += row("pending", text::format_count(status.pending_notifications, "notification"));
   if (!state.reboot_required_by.empty())
     text += row("restart", "wanted by " + text::escape(state.reboot_required_by));
+  if (!notes.link.empty()) text += row("node", text::escape(notes.link));
+  if (state.accepted) text += row("declaration", generation_text(state.accepted));
   text += row("root", text::escape(state.root));
   text += row("owned", text::format_count(state.owned.size(), "target"));
   if (!state.kept.empty())
@@ -185,7 +191,9 @@ std::string status_json(const core::State& state, const core::HostStatus& status
       .end_object()
       .member("owned", state.owned.size())
       .member("kept", state.kept.size());
-  json.member("rebootRequiredBy", state.reboot_required_by);
+  json.member("rebootRequiredBy", state.reboot_required_by)
+      .member("link", notes.link)
+      .member("declaration", generation_text(state.accepted));
   write_last_pass(json, state.last_pass);
   write_resources(json, state, now);
   write_contests(json, notes.contests);

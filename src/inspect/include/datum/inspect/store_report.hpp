@@ -36,6 +36,7 @@ struct ContestLine {
 struct StatusNotes {
   std::span<const ContestLine> contests;
   std::span<const std::string> faults;
+  std::string link = {};  // what a running service says of its link; empty: nothing
 };
 [[nodiscard]] std::string status_text(const core::State& state, const core::HostStatus& status,
                                       const StatusNotes& notes, WallNs now, const Style& style);

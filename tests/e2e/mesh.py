@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# test: short
+"""A node and its control plane as programs, over loopback: enrolment, declarations pushed and applied, the journal kept
+upstream, a way that breaks or lets nothing through, either end killed and started again."""
+
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+
+import fleet  # noqa: E402
+import hosting  # noqa: E402
+import tap  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("DATUM_BUILD", fleet.TOP / "build"))
+CONTROL = BUILD / "src/datum-control/datum-control"
+LIMIT_S = 60  # everything here takes a second or two; a hang is a failure, not a wait
+
+
+class Way:
+    """Between the node and its control plane: passes bytes on, or breaks, or holds everything back without a word."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.target = None
+        self.held = False
+        self.pairs = {}
+        self.wake, self.woken = socket.socketpair()
+        self.over = False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.over:
+            waits = [self.woken] if self.held else [self.listener, self.woken, *self.pairs]
+            for ready in select.select(waits, [], [])[0]:
+                if ready is self.woken:
+                    if self.woken.recv(1) == b"b":
+                        self.drop()
+                    break
+                if ready is self.listener:
+                    self.take()
+                elif ready in self.pairs:
+                    self.pass_on(ready)
+
+    def take(self):
+        near, _ = self.listener.accept()
+        try:
+            far = socket.create_connection(("127.0.0.1", self.target), 5)
+        except OSError:
+            near.close()
+            return
+        self.pairs[near], self.pairs[far] = far, near
+
+    def pass_on(self, side):
+        other = self.pairs[side]
+        try:
+            data = side.recv(65536)
+            if data:
+                other.sendall(data)
+                return
+        except OSError:
+            pass
+        self.pairs.pop(side, None)
+        self.pairs.pop(other, None)
+        side.close()
+        other.close()
+
+    def drop(self):
+        for side in list(self.pairs):
+            side.close()
+        self.pairs.clear()
+
+    def break_all(self):
+        self.wake.send(b"b")
+
+    def hold_back(self, held):
+        self.held = held
+        self.wake.send(b"w")
+
+    def close(self):
+        self.over = True
+        self.wake.send(b"w")
+        self.thread.join(LIMIT_S)
+        self.drop()
+        for each in (self.listener, self.wake, self.woken):
+            each.close()
+
+
+class Plane:
+    """`datum-control serve` in a folder of its own, asked through its socket."""
+
+    def __init__(self, folder, way):
+        self.folder, self.way = folder, way
+        self.socket = folder / "run/control.sock"
+        self.process = None
+
+    def start(self):
+        self.log = open(self.folder / "log", "ab")
+        before = self.log.tell()
+        self.process = subprocess.Popen(
+            [CONTROL, "serve", "--state", self.folder / "state", "--socket", self.socket, "--listen", "127.0.0.1:0",
+             "--heartbeat", "1s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
+        said = wait(lambda: re.search(rb"listens at \S+:(\d+)", (self.folder / "log").read_bytes()[before:]))
+        self.way.target = int(said[1])
+
+    def end(self, number=signal.SIGTERM):
+        if self.process is None:
+            return
+        self.process.send_signal(number)
+        self.process.wait(LIMIT_S)
+        self.log.close()
+        self.process = None
+
+    def ask(self, *words):
+        done = subprocess.run([CONTROL, *map(os.fspath, words), "--socket", self.socket], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+        if done.returncode == 1:
+            raise AssertionError(f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def token(self, *flags):
+        return re.search(r"dtm1_\w+", self.ask("token", "create", *flags))[0]
+
+    def node(self):
+        return json.loads(self.ask("node", fleet.HOST, "--json"))
+
+
+def wait(found):
+    """What `found` returns once it is true."""
+    limit = time.monotonic() + LIMIT_S
+    while not (value := found()):
+        if time.monotonic() > limit:
+            raise AssertionError("it never came")
+        select.select([], [], [], 0.02)
+    return value
+
+
+class Mesh(unittest.TestCase):
+    def setUp(self):
+        self.bench = hosting.Bench()
+        self.addCleanup(self.bench.close)
+        self.way = Way()
+        self.addCleanup(self.way.close)
+        folder = self.bench.scratch / "plane"
+        folder.mkdir()
+        self.plane = Plane(folder, self.way)
+        self.addCleanup(self.plane.end)
+        self.plane.start()
+        self.bench.configure(f"host: {fleet.HOST}\nreconciliation: {{mode: enforce, interval: 1h}}\n"
+                             f'control: ["127.0.0.1:{self.way.port}"]\n')
+        self.motd = self.bench.root / "motd"
+
+    def declare(self, text):
+        self.bench.declare(fleet.file("motd", "/motd", text), fleet.file("long", "/long", text * 3000))
+
+    def push(self, text):
+        self.declare(text)
+        self.plane.ask("push", "--fleet", self.bench.fleet)
+
+    def enrol(self, *arguments):
+        token = self.bench.scratch / "token"
+        token.write_text(self.plane.token("--names", "h*"))
+        return fleet.datum("enrol", "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state,
+                           "--name", fleet.HOST, "--from-file", token, *arguments)
+
+    def content(self):
+        return self.motd.read_text() if self.motd.exists() else None
+
+    def kinds(self):
+        return [event["kind"] for event in self.bench.events()]
+
+    def is_kept(self):
+        """Everything that the node's journal holds is kept upstream, record for record."""
+        kept = subprocess.run([CONTROL, "journal", fleet.HOST, "--state", self.plane.folder / "state", "--json"],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+        ours = [(event["seq"], event["kind"]) for event in self.bench.events()]
+        theirs = [(event["seq"], event["kind"]) for event in map(json.loads, kept.stdout.splitlines())]
+        self.assertEqual(theirs, ours[:len(theirs)])
+        return len(theirs) == len(ours)
+
+    def test_life(self):
+        """mesh: enrolled without the service, pushed to, applied, and everything that it did is kept upstream"""
+        done = self.enrol()
+        self.assertEqual((done.code, "enrolled: h1" in done.out), (0, True), done.text)
+        key = self.bench.state / "identity/key.pem"
+        self.assertEqual(stat.S_IMODE(key.stat().st_mode), 0o600)
+        host = self.bench.start()
+        host.wait_ready()
+        wait(lambda: self.plane.node()["linked"])
+        self.push("one\n")
+        host.wait_until(lambda: self.content() == "one\n")
+        wait(lambda: self.plane.node()["applied"]["number"] == 1)
+        node = wait(lambda: (now := self.plane.node())["condition"] == "converged" and now)
+        self.assertEqual(node["report"]["lifecycle"], "enrolled")
+        self.assertEqual(node["report"]["mode"], "enforce")
+        self.assertIn("hostname", node["profile"])
+        self.assertIn("memory", node["inventory"])
+        wait(self.is_kept)
+        self.push("two\n")
+        host.wait_until(lambda: self.content() == "two\n")
+        wait(lambda: self.plane.node()["applied"]["number"] == 2)
+        self.assertEqual(host.stop(), 0, host.said)
+        kinds = self.kinds()
+        for kind in ("keyCreated", "enrolmentRequested", "enrolmentGranted", "linkUp"):
+            self.assertEqual(kinds.count(kind), 1, kinds)
+        for kind in ("declarationReceived", "declarationStored", "declarationAccepted"):
+            self.assertEqual(kinds.count(kind), 2, kinds)
+        self.assertEqual(kinds.count("declarationSuperseded"), 1, kinds)
+        triggers = [event["event"]["trigger"] for event in self.bench.events("--kind", "passStarted")]
+        self.assertEqual(triggers, ["declaration", "declaration"])
+        verified = fleet.datum("journal", "verify", "--state", self.bench.state)
+        self.assertEqual(verified.code, 0, verified.text)
+
+    def test_through_service(self):
+        """mesh: enrolled through the service, which is hosted before and linked at once; a second time is refused"""
+        host = self.bench.start()
+        host.wait_ready()
+        done = self.enrol()
+        self.assertEqual((done.code, "enrolled: h1" in done.out), (0, True), done.text)
+        wait(lambda: self.plane.node()["linked"])
+        again = self.enrol()
+        self.assertEqual(again.code, 1, again.text)
+        self.assertIn("already", again.text)
+        self.assertEqual(host.stop(), 0, host.said)
+        self.assertEqual(self.changes(), [("unmanaged", "hosted"), ("hosted", "enrolled")])
+
+    def test_refused(self):
+        """mesh: a token that is none, or was used, is refused with what to do, and told; no secret is anywhere"""
+        done = fleet.datum("enrol", "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state,
+                           "--name", fleet.HOST, self.plane.token("--require", "datum/os=plan9"))
+        self.assertEqual(done.code, 1, done.text)
+        self.assertIn("datum-control token create", done.text)
+        (told,) = self.bench.events("--kind", "enrolmentRefused")
+        self.assertIn("plan9", told["event"]["reason"])
+        self.assertFalse((self.bench.state / "identity/grant").exists())
+        token = (self.bench.scratch / "token")
+        self.assertEqual(self.enrol().code, 0)
+        secret = token.read_text()[15:80].encode()
+        for path in self.bench.scratch.rglob("*"):
+            if path.is_file() and path != token:
+                self.assertNotIn(secret, path.read_bytes(), path)
+
+    def test_by_hand(self):
+        """mesh: where a person decides the command asks again until they have"""
+        token = self.plane.token("--by-hand")
+        arguments = ["enrol", "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state, "--name",
+                     fleet.HOST, token]
+        once = fleet.datum(*arguments, "--once")
+        self.assertEqual(once.code, 3, once.text)
+        self.plane.ask("nodes", "accept", fleet.HOST, "--reason", "known")
+        done = fleet.datum(*arguments)
+        self.assertEqual(done.code, 0, done.text)
+        self.assertEqual(self.kinds().count("keyCreated"), 1)
+
+    def test_faults(self):
+        """mesh: the way breaks, lets nothing through, either end dies: what was pushed meanwhile arrives, nothing is lost"""
+        self.assertEqual(self.enrol().code, 0)
+        host = self.bench.start()
+        host.wait_ready()
+        self.push("one\n")
+        host.wait_until(lambda: self.content() == "one\n")
+        self.way.break_all()
+        self.push("two\n")
+        host.wait_until(lambda: self.content() == "two\n")
+        self.way.hold_back(True)
+        wait(lambda: not self.plane.node()["linked"])
+        self.motd.write_text("by hand\n")
+        self.push("three\n")
+        self.way.break_all()
+        self.way.hold_back(False)
+        host.wait_until(lambda: self.content() == "three\n")
+        self.plane.end(signal.SIGKILL)
+        self.plane.start()
+        wait(lambda: self.plane.node()["linked"])
+        host.kill()
+        host.wait_end()
+        self.push("four\n")
+        host = self.bench.start()
+        host.wait_until(lambda: self.content() == "four\n")
+        wait(lambda: self.plane.node()["applied"]["number"] == 4)
+        self.assertEqual(host.stop(), 0, host.said)
+        verified = fleet.datum("journal", "verify", "--state", self.bench.state)
+        self.assertEqual(verified.code, 0, verified.text)
+        self.assertEqual(self.kinds().count("declarationAccepted"), 4)
+
+    def by_person(self, verb, *arguments):
+        return fleet.datum(verb, "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state, *arguments)
+
+    def test_person(self):
+        """mesh: what a person runs on a node is about its accepted declaration, with the service and without, and about no other"""
+        self.assertEqual(self.enrol().code, 0)
+        host = self.bench.start()
+        host.wait_ready()
+        self.push("one\n")
+        host.wait_until(lambda: self.content() == "one\n")
+        for beside_service in (True, False):
+            with self.subTest(beside_service=beside_service):
+                self.motd.write_text("by hand\n")
+                self.assertEqual(self.by_person("observe").code, 2)
+                self.assertEqual(self.content(), "by hand\n")
+                self.assertEqual(self.by_person("diff").code, 2)
+                done = self.by_person("reconcile")
+                self.assertEqual((done.code, self.content()), (0, "one\n"), done.text)
+                self.declare("two\n")
+                other = self.by_person("reconcile", "--fleet", self.bench.fleet, "--host", fleet.HOST)
+                self.assertEqual((other.code, self.content()), (1, "one\n"), other.text)
+                self.assertIn("accepted declaration", other.text)
+                plan = self.by_person("plan", "--fleet", self.bench.fleet, "--host", fleet.HOST)
+                self.assertEqual(plan.code, 2, plan.text)
+            if beside_service:
+                self.assertEqual(host.stop(), 0, host.said)
+        for started in self.bench.events("--kind", "passStarted"):
+            self.assertEqual(started["event"]["declaration"]["number"], 1, started)
+
+    def changes(self):
+        return [(event["event"]["from"], event["event"]["to"]) for event in self.bench.events("--kind", "lifecycleChanged")]
+
+    def test_alone(self):
+        """mesh: without its control plane a node is disconnected, starts, enforces what it accepted last, and comes back"""
+        self.assertEqual(self.enrol().code, 0)
+        host = self.bench.start()
+        host.wait_ready()
+        self.push("one\n")
+        host.wait_until(lambda: self.content() == "one\n")
+        self.plane.end(signal.SIGKILL)
+        wait(lambda: self.changes()[-1] == ("enrolled", "disconnected"))
+        self.assertEqual(host.stop(), 0, host.said)
+        self.motd.write_text("by hand\n")
+        host = self.bench.start()
+        host.wait_until(lambda: self.content() == "one\n")
+        said = fleet.datum("status", "--root", self.bench.root, "--state", self.bench.state)
+        self.assertIn("no link", said.text)
+        self.assertIn("disconnected", said.text)
+        self.plane.start()
+        wait(lambda: self.changes()[-1] == ("disconnected", "enrolled"))
+        wait(lambda: self.plane.node()["condition"] == "converged")
+        self.assertEqual(host.stop(), 0, host.said)
+        triggers = [event["event"]["trigger"] for event in self.bench.events("--kind", "passStarted")]
+        self.assertEqual(triggers, ["declaration", "start", "reconnect"])
+
+
+if __name__ == "__main__":
+    tap.main()
