@@ -131,22 +131,28 @@ Result<int> run_through_service(const Arguments& arguments, const Desired* desir
   return asked;
 }
 
+// What the command line names; else the accepted declaration; else the fleet of agent.yaml.
+Result<Desired> load_meant(Session& session, Arguments& arguments,
+                           const config::Configuration& configuration, Accepted& accepted) {
+  if (arguments.fleet.empty() && arguments.manifest.empty()) {
+    DATUM_ASSIGN(accepted, find_accepted(*session.files, arguments));
+  }
+  if (accepted) return accepted->desired;
+  fill_in(arguments, configuration);
+  DATUM_TRY(check_fleet(session, arguments, configuration));
+  return load_desired(*session.files, session.root, arguments);
+}
+
 Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   DATUM_ASSIGN(auto opened, open_session(arguments));
   auto& session = keep_until_exit(std::move(opened));
   if (instruments.watch_tree) session.watched_tree = instruments.watch_tree(*session.files);
   if (instruments.watch_store) session.watched_store = instruments.watch_store(*session.files);
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
-  Accepted accepted;
-  if (arguments.fleet.empty() && arguments.manifest.empty())
-    DATUM_ASSIGN(accepted, find_accepted(*session.files, arguments));
-  if (!accepted) fill_in(arguments, configuration);
   session.strict_paths = configuration.strict_paths.value;
-  DATUM_TRY(check_fleet(session, arguments, configuration));
-  auto loaded = accepted ? Result<Desired>(accepted->desired)
-                         : load_desired(*session.files, session.root, arguments);
-  if (!loaded) return fail(std::move(loaded).error());
-  const auto& desired = keep_until_exit(std::move(*loaded));
+  Accepted accepted;
+  DATUM_ASSIGN(auto loaded, load_meant(session, arguments, configuration, accepted));
+  const auto& desired = keep_until_exit(std::move(loaded));
   const bool dry = is_dry(arguments.verb);
   engine::StoreBinding binding{session.root_path,
                                accepted ? accepted->host : desired.manifest->host, "local",
