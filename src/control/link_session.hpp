@@ -62,6 +62,7 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   // Of a certificate that is over, or nearly: the next one.
   void renew(std::function<void()> after);
   void take_linked(core::LinkMessage message);
+  [[nodiscard]] bool may_record();
   void take_part(core::JournalPart part);
   void take_wanted(core::BlobRequest wanted);
   void send_blobs();
@@ -92,6 +93,9 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   Seq kept_ = 0;            // of the node's journal
   int parts_ = 0;           // of it that are being kept
   static constexpr int kMaxParts = 8;
+  static constexpr int kMaxRecords = 20;  // of its status, at once
+  int records_left_ = kMaxRecords;
+  WallNs refilled_;
   std::deque<Digest> wanted_;
   std::optional<BlobSending> sending_;
   bool is_reading_ = false;

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMaxWanted = 128;
 // A manifest of 10,000 resources takes some megabytes.
 constexpr std::size_t kMaxManifest = std::size_t{256} << 20U;
+// A status may change with every pass; a pass of a busy machine comes every ten seconds.
+constexpr std::int64_t kRecordEveryNs = 10 * kNsPerSecond;
 
 }  // namespace
 
@@ -40,7 +42,9 @@ void LinkSession::take_linked(core::LinkMessage message) {
   watch_silence();
   auto& ledger = server_.ledger_;
   if (const auto* heartbeat = std::get_if<core::Heartbeat>(&message)) {
-    if (const auto queued = ledger.append(hear(ledger.state(), node_, *heartbeat)); !queued)
+    auto news = hear(ledger.state(), node_, *heartbeat);
+    if (!news.empty() && !may_record()) news.clear();
+    if (const auto queued = ledger.append(news); !queued)
       return close(core::LinkCause::busy, queued.error().message());
     return when_durable([this] { send(core::JournalKept{kept_}); });
   }
@@ -53,6 +57,20 @@ void LinkSession::take_linked(core::LinkMessage message) {
   if (auto* wanted = std::get_if<core::BlobRequest>(&message))
     return take_wanted(std::move(*wanted));
   out_of_turn(message);
+}
+
+// A node whose reports change all the time fills no journal: what is passed over now is in its next
+// heartbeat too.
+bool LinkSession::may_record() {
+  const auto at = now();
+  while (records_left_ < kMaxRecords && at.ns - refilled_.ns >= kRecordEveryNs) {
+    ++records_left_;
+    refilled_.ns += kRecordEveryNs;
+  }
+  if (records_left_ == kMaxRecords) refilled_ = at;
+  if (records_left_ == 0) return false;
+  --records_left_;
+  return true;
 }
 
 void LinkSession::take_part(core::JournalPart part) {

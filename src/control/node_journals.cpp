@@ -1,6 +1,7 @@
 #include "datum/control/node_journals.hpp"
 
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 namespace datum::control {
@@ -18,6 +19,20 @@ Status make_node_folder(const std::string& all, const std::string& node) {
   if (error) return fail(error_from_errno(error.value(), all + "/" + node));
   std::filesystem::permissions(all + "/" + node, std::filesystem::perms::owner_all, error);
   return {};
+}
+
+// A machine that is enrolled anew, or whose store was lost, has another store; more than these is a
+// node that makes up a new one each time.
+constexpr std::ptrdiff_t kMaxStores = 16;
+
+Status check_stores(const std::string& folder, const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return {};
+  const auto count = std::distance(std::filesystem::directory_iterator(folder, error), {});
+  if (error) return fail(error_from_errno(error.value(), folder));
+  if (count < kMaxStores) return {};
+  return fail(ErrorCode::limit_exceeded,
+              folder + " has the journals of 16 stores: move the old ones away");
 }
 
 }  // namespace
@@ -47,7 +62,10 @@ void NodeJournals::open(const std::string& node, const Id128& store,
             *result = fail(std::move(made).error());
             return;
           }
-          auto opened = journal::Copy::open(path_of(folder, node, store), store);
+          const auto file = path_of(folder, node, store);
+          const auto allowed = check_stores(path_of(folder, node, {}), file);
+          auto opened = allowed ? journal::Copy::open(file, store)
+                                : Result<std::unique_ptr<journal::Copy>>(fail(allowed.error()));
           if (!opened) {
             *result = fail(std::move(opened).error());
             return;

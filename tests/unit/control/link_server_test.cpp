@@ -220,3 +220,43 @@ TEST_CASE("control: a connection that is cut at any byte of an enrolment leaves 
     CHECK(scene.state().nodes.size() == 1);
   }
 }
+
+TEST_CASE("control: a node whose reports change all the time fills no journal") {
+  ControlScene scene;
+  Machine machine(scene, "web-1");
+  machine.ask(scene.make_token());
+  machine.greet();
+  core::Heartbeat heartbeat;
+  machine.send(heartbeat);
+  const auto before = scene.state().seq;
+  for (std::uint32_t i = 1; i <= 100; ++i) {
+    heartbeat.counts.drifted = i;
+    static_cast<void>(machine.connection->send(heartbeat));
+  }
+  scene.run();
+  CHECK(machine.count<core::JournalKept>() == 101);
+  CHECK(scene.state().seq - before < 25);
+  scene.run(30 * kNsPerSecond);
+  machine.send(heartbeat);
+  CHECK(scene.state().nodes.at("web-1").report->counts.drifted == 100);
+}
+
+TEST_CASE("control: a node that makes up stores gets no more files than sixteen") {
+  ControlScene scene;
+  Machine machine(scene, "web-1");
+  machine.ask(scene.make_token());
+  for (int i = 0; i < 16; ++i) {
+    machine.hello.store = crypto::random_id();
+    machine.greet();
+    REQUIRE(machine.last<core::Welcome>() != nullptr);
+  }
+  const auto known = machine.hello.store;
+  machine.hello.store = crypto::random_id();
+  machine.greet();
+  CHECK(machine.count<core::Welcome>() == 0);
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.cause == core::LinkCause::busy);
+  machine.hello.store = known;
+  machine.greet();
+  CHECK(machine.last<core::Welcome>() != nullptr);
+}
