@@ -44,6 +44,12 @@ struct Event {
     declarationAnswered @17 :DeclarationAnswered;
     statusChanged @18 :StatusChanged;
     orderIssued @19 :OrderIssued;
+    pushStaged @20 :PushStaged;
+    releasePlanned @21 :ReleasePlanned;
+    stageBegun @22 :StageBegun;
+    pushPaused @23 :PushPaused;
+    pushResumed @24 :PushResumed;
+    pushAborted @25 :PushAborted;
   }
 }
 
@@ -203,4 +209,42 @@ struct OrderIssued {
   number @2 :UInt64;
   order @3 :Link.Signed;
   by @4 :Value.Actor;
+}
+
+struct PushStaged {
+  generation @0 :Link.Generation;
+  stages @1 :UInt32;
+  soakNs @2 :Int64;
+  allowedRemovals @3 :UInt32;
+}
+
+struct ReleasePlanned {
+  node @0 :Text;
+  generation @1 :Link.Generation;
+  manifest @2 :Data;
+  manifestBytes @3 :UInt64;
+  stage @4 :UInt32;
+}
+
+struct StageBegun {
+  generation @0 :Link.Generation;
+  stage @1 :UInt32;
+}
+
+struct PushPaused {
+  generation @0 :Link.Generation;
+  node @1 :Text;
+  reason @2 :Text;
+}
+
+struct PushResumed {
+  generation @0 :Link.Generation;
+  without @1 :List(Text);
+  by @2 :Value.Actor;
+}
+
+struct PushAborted {
+  generation @0 :Link.Generation;
+  reason @1 :Text;
+  by @2 :Value.Actor;
 }

@@ -25,5 +25,11 @@
   X(DeclarationReleased, declaration_released) \
   X(DeclarationAnswered, declaration_answered) \
   X(StatusChanged, status_changed) \
-  X(OrderIssued, order_issued)
+  X(OrderIssued, order_issued) \
+  X(PushStaged, push_staged) \
+  X(ReleasePlanned, release_planned) \
+  X(StageBegun, stage_begun) \
+  X(PushPaused, push_paused) \
+  X(PushResumed, push_resumed) \
+  X(PushAborted, push_aborted)
 // clang-format on

@@ -143,5 +143,37 @@ DATUM_STRUCT(core::control::OrderIssued) {
   DATUM_FIELD(order, Order);
   DATUM_FIELD(by, By);
 }
+DATUM_STRUCT(core::control::PushStaged) {
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(stages, Stages);
+  DATUM_FIELD(soak_ns, SoakNs);
+  DATUM_FIELD(allowed_removals, AllowedRemovals);
+}
+DATUM_STRUCT(core::control::ReleasePlanned) {
+  DATUM_FIELD(node, Node);
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(manifest, Manifest);
+  DATUM_FIELD(manifest_bytes, ManifestBytes);
+  DATUM_FIELD(stage, Stage);
+}
+DATUM_STRUCT(core::control::StageBegun) {
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(stage, Stage);
+}
+DATUM_STRUCT(core::control::PushPaused) {
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(node, Node);
+  DATUM_FIELD(reason, Reason);
+}
+DATUM_STRUCT(core::control::PushResumed) {
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(without, Without);
+  DATUM_FIELD(by, By);
+}
+DATUM_STRUCT(core::control::PushAborted) {
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(reason, Reason);
+  DATUM_FIELD(by, By);
+}
 
 }  // namespace datum::codec

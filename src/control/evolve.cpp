@@ -75,9 +75,11 @@ class Evolution {
     if (node == nullptr) return;
     node->standing = event.standing;
     node->ended = event.reason;
+    if (state_.push) state_.push->planned.erase(event.node);
   }
   void operator()(const NodeForgotten& event) {
     state_.nodes.erase(event.node);
+    if (state_.push) state_.push->planned.erase(event.node);
     std::erase_if(state_.requests,
                   [&](const auto& each) { return each.second.applicant.node == event.node; });
   }
@@ -86,7 +88,40 @@ class Evolution {
   }
   void operator()(const PushBegun& event) {
     state_.last = event.generation;
-    state_.push = Push{event, place_.wall};
+    state_.push = Push{};
+    state_.push->begun = event;
+    state_.push->at = state_.push->stage_begun = place_.wall;
+  }
+  void operator()(const PushStaged& event) {
+    auto* push = push_of(event.generation);
+    if (push == nullptr) return;
+    push->stages = event.stages;
+    push->soak_ns = event.soak_ns;
+    push->allowed_removals = event.allowed_removals;
+  }
+  void operator()(const ReleasePlanned& event) {
+    if (auto* push = push_of(event.generation)) push->planned[event.node] = event;
+  }
+  void operator()(const StageBegun& event) {
+    auto* push = push_of(event.generation);
+    if (push == nullptr) return;
+    push->stage = event.stage;
+    push->stage_begun = place_.wall;
+  }
+  void operator()(const PushPaused& event) {
+    if (auto* push = push_of(event.generation)) push->paused = event;
+  }
+  void operator()(const PushResumed& event) {
+    auto* push = push_of(event.generation);
+    if (push == nullptr) return;
+    push->paused.reset();
+    push->without.insert(event.without.begin(), event.without.end());
+  }
+  void operator()(const PushAborted& event) {
+    auto* push = push_of(event.generation);
+    if (push == nullptr) return;
+    push->is_aborted = true;
+    push->planned.clear();
   }
   void operator()(const DeclarationReleased& event) {
     auto* node = find_in(state_.nodes, event.node);
@@ -95,6 +130,7 @@ class Evolution {
     node->declaration = event.declaration;
     node->manifest = event.manifest;
     node->released = place_.wall;
+    if (auto* push = push_of(event.generation)) push->planned.erase(event.node);
   }
   void operator()(const DeclarationAnswered& event);
   void operator()(const StatusChanged& event) {
@@ -106,6 +142,11 @@ class Evolution {
   void operator()(const OrderIssued& event) { state_.last_order = event.number; }
 
  private:
+  Push* push_of(const core::Generation& generation) {
+    const bool is_it = state_.push && state_.push->begun.generation == generation;
+    return is_it ? &*state_.push : nullptr;
+  }
+
   State& state_;
   const EventPlace& place_;
 };

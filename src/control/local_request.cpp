@@ -24,6 +24,8 @@ constexpr std::array kControlVerbs{
     std::pair{LocalVerb::token_withdraw, "tokenWithdraw"},
     std::pair{LocalVerb::profiles, "profiles"},
     std::pair{LocalVerb::push, "push"},
+    std::pair{LocalVerb::push_resume, "pushResume"},
+    std::pair{LocalVerb::push_abort, "pushAbort"},
 };
 
 // One list of members for both directions.
@@ -44,6 +46,8 @@ void visit_members(Visitor& visitor, Value& request) {
   visitor("source", request.source);
   visitor("revision", request.revision);
   visitor("allowRemovals", request.allow_removals);
+  visitor("stages", request.stages);
+  visitor("soak", request.soak_ns);
   visitor("manifests", request.manifests);
 }
 

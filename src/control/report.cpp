@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "datum/control/rollout.hpp"
 #include "datum/core/status.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/json_writer.hpp"
@@ -204,7 +205,8 @@ std::string status_report(const View& view) {
         .member("waiting", counts.waiting)
         .member("openTokens", counts.tokens);
     write_generation(json, "generation", state.last);
-    json.member("revision", state.push ? state.push->begun.revision : "").end_object();
+    json.member("revision", state.push ? state.push->begun.revision : "");
+    json.member("stage", stage_line(state, view.now)).end_object();
     return json.take() + "\n";
   }
   std::string text = "mesh " + state.mesh + ": " + fleet_line(counts) + "\n";
@@ -218,6 +220,8 @@ std::string status_report(const View& view) {
                                                 : text::escape(state.push->begun.revision)) +
             ", " + time_text(state.push->at) + " by " + text::escape(state.push->begun.by.name) +
             "\n";
+  if (const auto stage = stage_line(state, view.now); !stage.empty())
+    text += text::escape(stage) + "\n";
   return text;
 }
 

@@ -89,6 +89,9 @@ void RequestDesk::answer(const LocalRequest& request, const core::Actor& by, con
     case LocalVerb::profiles:
     case LocalVerb::push:
       return push(request, by, reply);
+    case LocalVerb::push_resume:
+    case LocalVerb::push_abort:
+      return steer_push(request, by, reply);
   }
 }
 

@@ -14,7 +14,9 @@ constexpr std::array kControlKinds{
     EventKind::node_enrolled,    EventKind::certificate_issued,   EventKind::node_reported,
     EventKind::credential_ended, EventKind::node_forgotten,       EventKind::store_replaced,
     EventKind::push_begun,       EventKind::declaration_released, EventKind::declaration_answered,
-    EventKind::status_changed,   EventKind::order_issued,
+    EventKind::status_changed,   EventKind::order_issued,         EventKind::push_staged,
+    EventKind::release_planned,  EventKind::stage_begun,          EventKind::push_paused,
+    EventKind::push_resumed,     EventKind::push_aborted,
 };
 static_assert(kControlKinds.size() == std::variant_size_v<Event>);
 

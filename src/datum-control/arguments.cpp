@@ -156,8 +156,8 @@ class CommandTable {
   }
   void add_desired() {
     auto& push = add(app_, Task::push, "push", "release a fleet's manifests to their nodes");
+    push.require_subcommand(0, 1);
     push.add_option("--fleet", arguments_.fleet, "folder of the desired-state documents")
-        ->required()
         ->type_name("DIR")
         ->check(kGiven);
     push.add_option("--revision", arguments_.request.revision,
@@ -170,8 +170,19 @@ class CommandTable {
     push.add_option("--allow-removals", arguments_.request.allow_removals,
                     "let nodes remove up to N targets that nobody declared absent")
         ->type_name("N");
+    push.add_option("--stages", arguments_.request.stages,
+                    "how many have it after each stage (default: all at once)")
+        ->type_name("1,10%")
+        ->check(kGiven);
+    push.add_option("--soak", arguments_.soak, "how long each stage is watched (default: 0s)")
+        ->type_name("DURATION")
+        ->check(kDuration);
     with_socket(push);
     push.add_flag("--json", arguments_.request.json, "print JSON");
+    add_asking(push, LocalVerb::push_resume, "push resume",
+               "go on to the next stage, whoever is not ready");
+    auto& abort = add_asking(push, LocalVerb::push_abort, "push abort", "release nothing more");
+    with_reason(abort, true);
     auto& journal = add(app_, Task::journal, "journal", "read what a node's journal says");
     with_target(journal, "NODE", "its name");
     with_state(journal);
@@ -226,6 +237,12 @@ Parsed parse_arguments(int argc, char** argv) {
     const int code = app.exit(error, std::cout, std::cerr);
     return {std::nullopt, code == 0 ? 0 : 1};
   }
+  if (arguments.task == Task::push && arguments.fleet.empty()) {
+    std::cerr << "datum-control push: --fleet is required\n"
+                 "`datum-control push --help` says what it takes.\n";
+    return {std::nullopt, 1};
+  }
+  arguments.request.soak_ns = config::find_duration_ns(arguments.soak).value_or(0);
   arguments.request.ttl_ns = config::find_duration_ns(arguments.ttl).value_or(0);
   arguments.request.required = facts_of(arguments.required);
   arguments.request.labels = facts_of(arguments.labels);

@@ -35,6 +35,7 @@ struct Arguments {
   // push
   std::string fleet;
   std::vector<std::string> hosts;  // empty: all
+  std::string soak = "0s";
   // token create, as written
   std::string ttl = "1h";
   std::vector<std::string> required, labels;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -82,7 +83,8 @@ class Server {
       if (const auto begun = listen(); !begun) end(begun.error().message(), 1);
     });
     look_->start(kLookNs, kLookNs, [this] {
-      if (ledger_->failure()) end(ledger_->failure()->message(), kStoreExit);
+      if (ledger_->failure()) return end(ledger_->failure()->message(), kStoreExit);
+      desk_->tick();
     });
     loop_->run();
     return exit_code_;
@@ -108,13 +110,18 @@ class Server {
     return {};
   }
 
-  // What no node's newest declaration names goes at a start, when nothing can be put beside it. A
-  // manifest that cannot be read ends it before anything is removed.
+  // What neither a node's newest declaration nor a later stage names goes at a start, when nothing
+  // can be put beside it. A manifest that cannot be read ends it before anything is removed.
   void sweep_blobs() {
     std::set<Digest> named;
-    for (const auto& [name, node] : ledger_->state().nodes) {
-      if (node.manifest.empty()) continue;
-      const auto its = named_by(*blobs_, node.manifest);
+    std::vector<std::pair<std::string, Digest>> manifests;
+    for (const auto& [name, node] : ledger_->state().nodes)
+      if (!node.manifest.empty()) manifests.emplace_back(name, node.manifest);
+    if (const auto& push = ledger_->state().push)
+      for (const auto& [name, planned] : push->planned)
+        manifests.emplace_back(name, planned.manifest);
+    for (const auto& [name, manifest] : manifests) {
+      const auto its = named_by(*blobs_, manifest);
       if (!its)
         return write_log(Weight::error,
                          name + ": its declaration cannot be read: " + its.error().message());

@@ -70,6 +70,9 @@ class LinkServer {
   // Every link ends; nothing is taken any more.
   void stop(const std::string& why);
 
+  // Into the log that this server's words go to.
+  void tell(Weight weight, const std::string& text) const { tell_(weight, text); }
+
   [[nodiscard]] bool is_linked(const std::string& node) const;
   [[nodiscard]] std::size_t links() const { return linked_.size(); }
   [[nodiscard]] std::size_t strangers() const;

@@ -42,6 +42,8 @@ enum class LocalVerb : std::uint8_t {
   token_withdraw,
   profiles,  // of the nodes that a push may reach: what a fleet is resolved with
   push,
+  push_resume,
+  push_abort,
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
 
@@ -71,6 +73,8 @@ struct LocalRequest {
   // push
   std::string source, revision;
   std::uint32_t allow_removals = 0;
+  std::string stages;  // "1,10%"; empty: all at once
+  std::int64_t soak_ns = 0;
   std::vector<PushedManifest> manifests;
   bool operator==(const LocalRequest&) const = default;
 };

@@ -28,6 +28,8 @@ class RequestDesk {
   // `by` is the caller. `reply` is called once, at once or later. What a push names was put into
   // the blobs, and is durable.
   void answer(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  // Whether a push in stages goes on; to be called every few seconds.
+  void tick();
 
  private:
   [[nodiscard]] View view_of(const LocalRequest& request) const;
@@ -36,6 +38,12 @@ class RequestDesk {
   void end_node(const LocalRequest& request, const core::Actor& by, const Reply& reply);
   void push(const LocalRequest& request, const core::Actor& by, const Reply& reply);
   [[nodiscard]] Result<Events> make_push(const LocalRequest& request, const core::Actor& by) const;
+  [[nodiscard]] core::control::DeclarationReleased release(const core::control::PushBegun& begun,
+                                                           const PushedManifest& pushed,
+                                                           std::uint32_t allowed_removals) const;
+  void steer_push(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  // The events of the stage, and whom it releases to.
+  [[nodiscard]] Events begin_stage(std::uint32_t stage, std::vector<std::string>& nodes) const;
   // Records, and replies `done()` after that is durable.
   void record(const Result<Events>& events, const Reply& reply, std::function<Answer()> done);
 

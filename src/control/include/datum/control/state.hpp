@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,16 @@ struct Request {
 struct Push {
   core::control::PushBegun begun;
   WallNs at;
+  // In stages; one stage: all at once.
+  std::uint32_t stages = 1;
+  std::int64_t soak_ns = 0;
+  std::uint32_t allowed_removals = 0;
+  std::uint32_t stage = 0;  // that runs, from 0
+  WallNs stage_begun;
+  std::map<std::string, core::control::ReleasePlanned> planned;  // of later stages, by node
+  std::optional<core::control::PushPaused> paused;
+  std::set<std::string> without;  // nodes that a person went on without
+  bool is_aborted = false;
   bool operator==(const Push&) const = default;
 };
 

@@ -41,6 +41,12 @@ enum class EventKind : std::uint16_t {
   push_begun = 50,
   declaration_released = 51,
   declaration_answered = 52,
+  push_staged = 53,
+  release_planned = 54,
+  stage_begun = 55,
+  push_paused = 56,
+  push_resumed = 57,
+  push_aborted = 58,
   // status
   status_changed = 60,
   // orders
@@ -231,11 +237,56 @@ struct OrderIssued {
   bool operator==(const OrderIssued&) const = default;
 };
 
+// Of a push that goes out in stages: how many, and how long each is watched at least.
+struct PushStaged {
+  Generation generation;
+  std::uint32_t stages = 0;
+  std::int64_t soak_ns = 0;
+  std::uint32_t allowed_removals = 0;
+  bool operator==(const PushStaged&) const = default;
+};
+// What a later stage releases.
+struct ReleasePlanned {
+  std::string node;
+  Generation generation;
+  Digest manifest;
+  std::uint64_t manifest_bytes = 0;
+  std::uint32_t stage = 0;  // from 0
+  bool operator==(const ReleasePlanned&) const = default;
+};
+// The second stage and later ones; the first begins with the push.
+struct StageBegun {
+  Generation generation;
+  std::uint32_t stage = 0;
+  bool operator==(const StageBegun&) const = default;
+};
+struct PushPaused {
+  Generation generation;
+  std::string node;  // that it did not go well on
+  std::string reason;
+  bool operator==(const PushPaused&) const = default;
+};
+// A person goes on to the next stage without these nodes.
+struct PushResumed {
+  Generation generation;
+  std::vector<std::string> without;
+  Actor by;
+  bool operator==(const PushResumed&) const = default;
+};
+// What is released stays so; nothing more is.
+struct PushAborted {
+  Generation generation;
+  std::string reason;
+  Actor by;
+  bool operator==(const PushAborted&) const = default;
+};
+
 using Event =
     std::variant<PlaneCreated, PlaneOpened, PlaneClosed, KeyMade, TokenMade, TokenWithdrawn,
                  NodeRequested, RequestDecided, EnrolmentRefused, NodeEnrolled, CertificateIssued,
                  NodeReported, CredentialEnded, NodeForgotten, StoreReplaced, PushBegun,
-                 DeclarationReleased, DeclarationAnswered, StatusChanged, OrderIssued>;
+                 DeclarationReleased, DeclarationAnswered, StatusChanged, OrderIssued, PushStaged,
+                 ReleasePlanned, StageBegun, PushPaused, PushResumed, PushAborted>;
 
 [[nodiscard]] EventKind kind_of(const Event& event);
 // The node that it is about; empty: none, or all.
