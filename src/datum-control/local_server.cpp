@@ -54,6 +54,19 @@ class FrameSource final : public ByteSource {
   std::size_t at_ = 0;
 };
 
+// Nothing is released of which something is missing: a node would ask for it for ever.
+Status check_whole(const LocalRequest& request, const blobs::BlobStore& blobs) {
+  for (const auto& pushed : request.manifests) {
+    const auto named = named_by(blobs, pushed.manifest);
+    if (!named) return fail(Error(named.error()).context("the manifest of " + pushed.node));
+    for (const auto& digest : *named)
+      if (!blobs.contains(digest))
+        return fail(ErrorCode::invalid_argument,
+                    "a content of " + pushed.node + " was not sent: sha256:" + digest.hex());
+  }
+  return {};
+}
+
 Status send_text(wire::LocalStream& stream, LocalFrame kind, std::string_view text) {
   while (!text.empty()) {
     const auto part = text.substr(0, wire::kMaxFrame);
@@ -81,6 +94,7 @@ Result<LocalServer::Asked> LocalServer::read_asked(wire::LocalStream& stream,
     if (is_kind(frame, LocalFrame::request)) {
       DATUM_ASSIGN(asked.request, parse_request(as_text(frame.message)));
       if (has_blobs) DATUM_TRY(blobs.sync());
+      DATUM_TRY(check_whole(asked.request, blobs));
       return asked;
     }
     if (!is_kind(frame, LocalFrame::blob))

@@ -89,7 +89,8 @@ class Push {
     const auto content = fleet::make_content_source(fleet, resolved.manifest);
     for (const auto& resource : resolved.manifest->resources) {
       const auto* each = resource->content();
-      if (each == nullptr || each->has_bytes || !each->secret.empty()) continue;
+      if (each == nullptr || !each->secret.empty()) continue;
+      if (each->size <= model::kInlineContent) continue;  // stands in the manifest
       if (!sent_.insert(each->digest).second) continue;
       DATUM_ASSIGN(const auto source, content->open(each->digest));
       DATUM_TRY(client_.send_blob(each->digest, *source));
