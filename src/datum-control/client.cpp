@@ -9,6 +9,8 @@ namespace {
 
 // A server whose loop turns answers at once; what it waits for is its disk.
 constexpr std::int64_t kAnswerWithinNs = 60 * kNsPerSecond;
+// Of a push it reads every manifest first, however many and on whatever disk.
+constexpr std::int64_t kPushWithinNs = 600 * kNsPerSecond;
 
 }  // namespace
 
@@ -45,9 +47,10 @@ Result<int> Client::ask(const LocalRequest& request, std::string* output) {
     return fail(ErrorCode::limit_exceeded, "the request is too long: name fewer hosts at once");
   const auto sent =
       stream_.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), kAnswerWithinNs);
+  const auto within = request.verb == LocalVerb::push ? kPushWithinNs : kAnswerWithinNs;
   // Where sending failed the server may have said why before it hung up.
   for (;;) {
-    auto frame = stream_.receive(wire::kMaxFrame, kAnswerWithinNs);
+    auto frame = stream_.receive(wire::kMaxFrame, within);
     if (!frame) return fail(sent ? frame.error() : sent.error());
     const auto part = as_text(frame->message);
     switch (static_cast<LocalFrame>(frame->kind)) {
