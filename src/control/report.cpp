@@ -326,4 +326,28 @@ std::string tokens_report(const View& view) {
   return table.render(text::Painter(view.colour), view.width);
 }
 
+std::string metrics_report(const View& view) {
+  const auto counts = count_fleet(view);
+  std::string out;
+  const auto gauge = [&out](std::string_view name, std::string_view help, std::uint64_t value) {
+    out.append("# HELP datum_control_").append(name).append(" ").append(help);
+    out.append("\n# TYPE datum_control_").append(name).append(" gauge\ndatum_control_");
+    out.append(name).append(" ").append(std::to_string(value)).append("\n");
+  };
+  gauge("nodes", "Nodes that are enrolled.", counts.nodes);
+  gauge("nodes_matching", "Of these, converged, heard of, and at their newest generation.",
+        counts.match);
+  gauge("nodes_drifted", "Of these, drifted by their last report.", counts.drifted);
+  gauge("nodes_unknown", "Of these, unknown, silent or behind.", counts.unknown);
+  gauge("nodes_linked", "Of these, linked now.", counts.linked);
+  gauge("requests_waiting", "Machines that wait for a person.", counts.waiting);
+  gauge("tokens_open", "Tokens that somebody could use now.", counts.tokens);
+  gauge("generation", "Number of the newest push.", view.state.last.number);
+  gauge("push_paused", "1 while a push in stages is paused.",
+        view.state.push && view.state.push->paused ? 1 : 0);
+  gauge("written_seconds", "When this was written, since 1970.",
+        static_cast<std::uint64_t>(std::max<std::int64_t>(view.now.ns / kNsPerSecond, 0)));
+  return out;
+}
+
 }  // namespace datum::control

@@ -110,6 +110,9 @@ class CommandTable {
     serve.add_option("--heartbeat", arguments_.heartbeat, "of the nodes (default: 60s)")
         ->type_name("DURATION")
         ->check(kDuration);
+    serve.add_option("--metrics", arguments_.metrics, "write a file for node_exporter")
+        ->type_name("FILE")
+        ->check(kGiven);
     add_asking(app_, LocalVerb::status, "status", "say how many hosts match");
   }
   void add_tokens() {

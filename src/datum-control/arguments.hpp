@@ -32,6 +32,7 @@ struct Arguments {
   std::string mesh = "main";
   bool mesh_given = false;
   std::string heartbeat = "60s";
+  std::string metrics;  // a file for Prometheus; empty: none
   // push
   std::string fleet;
   std::vector<std::string> hosts;  // empty: all

@@ -1,8 +1,11 @@
 // The server: opens the store, makes or reads the keys, wires what `control` has to the network,
 // the local socket and the disk, and lives until it is told to end.
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -40,6 +43,20 @@ void write_log(Weight weight, const std::string& text) {
                                                     : host::Priority::notice;
   const auto line = host::error_line(priority, text);
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+}
+
+// Replaced whole, so that whoever collects it never reads a half; readable for others.
+Status write_metrics(const std::string& path, std::string_view text) {
+  const auto part = path + ".part";
+  const int file =
+      ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (file < 0) return fail(error_from_errno(errno, part));
+  const bool is_written = ::fchmod(file, 0644) == 0 && ::write(file, text.data(), text.size()) ==
+                                                           static_cast<ssize_t>(text.size());
+  const int problem = errno;
+  ::close(file);
+  if (is_written && ::rename(part.c_str(), path.c_str()) == 0) return {};
+  return fail(error_from_errno(is_written ? errno : problem, path));
 }
 
 // A descriptor for each node: as many as this process may have.
@@ -85,6 +102,7 @@ class Server {
     look_->start(kLookNs, kLookNs, [this] {
       if (ledger_->failure()) return end(ledger_->failure()->message(), kStoreExit);
       desk_->tick();
+      tell_metrics();
     });
     loop_->run();
     return exit_code_;
@@ -169,6 +187,17 @@ class Server {
     return {};
   }
 
+  // At each heartbeat; what is wrong with it is said once.
+  void tell_metrics() {
+    if (arguments_.metrics.empty() || loop_->clock().boot_now() < metrics_due_) return;
+    metrics_due_ = BootNs{loop_->clock().boot_now().ns + settings_.heartbeat_ns};
+    const auto written =
+        write_metrics(program::absolute_path(arguments_.metrics), desk_->metrics());
+    const auto problem = written ? std::string() : "metrics: " + written.error().message();
+    if (!problem.empty() && problem != metrics_problem_) write_log(Weight::warning, problem);
+    metrics_problem_ = problem;
+  }
+
   void end(const std::string& reason, int code) {
     if (ending_) return;
     ending_ = true;
@@ -203,6 +232,8 @@ class Server {
   std::optional<RequestDesk> desk_;
   std::unique_ptr<LocalServer> server_;
   std::unique_ptr<loop::Signals> signals_;
+  BootNs metrics_due_;
+  std::string metrics_problem_;
   bool ending_ = false;
   int exit_code_ = 0;
 };

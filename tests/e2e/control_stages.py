@@ -40,7 +40,8 @@ class Stages(unittest.TestCase):
         folder.mkdir(mode=0o700)
         self.plane = control.Plane(folder)
         self.addCleanup(self.plane.stop)
-        self.assertTrue(self.plane.start("--heartbeat", "1s"), self.plane.lines)
+        self.metrics = self.bench.scratch / "control.prom"
+        self.assertTrue(self.plane.start("--heartbeat", "1s", "--metrics", self.metrics), self.plane.lines)
         token = self.plane.ask("token", "create", "--multi", "--label", "site=lab").stdout.strip()
         self.nodes = {name: self.start(name, token) for name in NAMES}
         wait(lambda: self.status()["linked"] == 3)
@@ -87,6 +88,8 @@ class Stages(unittest.TestCase):
         self.assertEqual([self.content(name) for name in NAMES], ["one\n"] * 3)
         self.assertEqual([each["node"] for each in self.kinds("declarationReleased")], list(NAMES))
         self.assertEqual([each["stage"] for each in self.kinds("stageBegun")], [1, 2])
+        wait(lambda: "\ndatum_control_nodes_matching 3\n" in self.metrics.read_text())
+        self.assertIn("\ndatum_control_nodes 3\n", "\n" + self.metrics.read_text())
         page = (fleet.TOP / "docs/reference/json.md").read_text(encoding="utf-8")
         members = {title: re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE) for title, body in re.findall(
             r"^## (control .*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)}

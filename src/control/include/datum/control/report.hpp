@@ -46,5 +46,7 @@ struct FleetCounts {
 [[nodiscard]] std::string nodes_report(const View& view);
 [[nodiscard]] std::string node_report(const View& view, const Node& node);
 [[nodiscard]] std::string tokens_report(const View& view);
+// For Prometheus, as node_exporter's textfile collector reads it.
+[[nodiscard]] std::string metrics_report(const View& view);
 
 }  // namespace datum::control

@@ -28,6 +28,8 @@ class RequestDesk {
   // `by` is the caller. `reply` is called once, at once or later. What a push names was put into
   // the blobs, and is durable.
   void answer(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  // What metrics_report says now.
+  [[nodiscard]] std::string metrics() const { return metrics_report(view_of({})); }
   // Whether a push in stages goes on; to be called every few seconds.
   void tick();
 
