@@ -81,9 +81,9 @@ class Server {
       : arguments_(arguments),
         address_(std::move(address)),
         state_folder_(program::absolute_path(arguments.state)),
+        files_(os_linux::make_files()),
         loop_(uv::make_loop(kPoolWidth)),
         network_(uv::make_network(*loop_)),
-        files_(os_linux::make_files()),
         look_(loop_->make_timer()) {
     settings_.version = program::program_version();
     settings_.heartbeat_ns =
@@ -220,13 +220,14 @@ class Server {
   const loop::Address address_;
   const std::string state_folder_;
   LinkSettings settings_;
+  // Jobs of the pool read blobs; the loop waits for them when it goes.
+  std::unique_ptr<os::Files> files_;
+  std::unique_ptr<blobs::BlobStore> blobs_;
   std::unique_ptr<loop::Loop> loop_;
   std::unique_ptr<loop::Network> network_;
-  std::unique_ptr<os::Files> files_;
   std::unique_ptr<loop::Timer> look_;
   std::unique_ptr<Ledger> ledger_;
   std::optional<Keyring> keys_;
-  std::unique_ptr<blobs::BlobStore> blobs_;
   std::optional<NodeJournals> journals_;
   std::optional<LinkServer> links_;
   std::optional<RequestDesk> desk_;
