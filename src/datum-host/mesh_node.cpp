@@ -6,6 +6,7 @@
 
 #include "datum/base/rfc3339.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/engine/order_taker.hpp"
 #include "datum/history/archive.hpp"
 #include "datum/history/transfer.hpp"
 #include "datum/journal/archive.hpp"
@@ -314,6 +315,7 @@ void MeshNode::received(core::LinkMessage message) {
   if (auto* part = std::get_if<core::BlobPart>(&message))
     return declarations_.take(std::move(*part));
   if (const auto* grant = std::get_if<core::EnrolmentGrant>(&message)) return renew(*grant);
+  if (const auto* order = std::get_if<core::PushedOrder>(&message)) return obey(*order);
   const auto* pushed = std::get_if<core::PushedDeclaration>(&message);
   if (pushed == nullptr) return;
   if (is_quiet_)
@@ -347,6 +349,37 @@ void MeshNode::renew(const core::EnrolmentGrant& grant) {
             certificate.serial.hex(), WallNs{certificate.validity.not_after_s * kNsPerSecond}});
         start();
       });
+}
+
+// One after the other, in the order in which they came.
+void MeshNode::obey(const core::PushedOrder& pushed) {
+  constexpr std::size_t kMostOrders = 16;  // a person gives them
+  if (orders_.size() >= kMostOrders)
+    return log_.warning("an order is not carried out: too many wait");
+  orders_.push_back(pushed.order);
+  if (obeying_ && !obeying_->done()) return;
+  obeying_.reset();
+  obeying_.emplace(obey_next());
+  obeying_->start();
+}
+
+loop::Task<bool> MeshNode::obey_next() {
+  while (!orders_.empty()) {
+    auto order = std::move(orders_.front());
+    orders_.pop_front();
+    auto carrying = engine::carry_out(*session_.loop, session_.store_files(), store_, identity_,
+                                      std::move(order));
+    const auto done = co_await carrying;
+    if (!done) {
+      log_.warning(done.error().message());
+      continue;
+    }
+    log_.notice("the control plane orders: " + std::string(core::to_string(done->kind)) +
+                (done->reason.empty() ? "" : ", " + done->reason));
+    report();
+    host_.changed();
+  }
+  co_return true;
 }
 
 void MeshNode::kept(Seq) {}

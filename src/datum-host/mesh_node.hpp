@@ -3,6 +3,7 @@
 // pass and accepts no declaration by itself: it tells the service that one waits.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -77,6 +78,8 @@ class MeshNode final : public link::NodeSide {
   void trouble(const std::string& words);
   void arm_notes();
   void renew(const core::EnrolmentGrant& grant);
+  void obey(const core::PushedOrder& pushed);
+  [[nodiscard]] loop::Task<bool> obey_next();
   // Calls back once nothing of the journal is on its way to the disk; false: it cannot be read now.
   void when_settled(std::function<void(bool)> then);
   [[nodiscard]] core::Hello hello_of(const journal::Head& head) const;
@@ -95,6 +98,8 @@ class MeshNode final : public link::NodeSide {
   LinkNotes notes_;
   std::unique_ptr<loop::Timer> note_timer_, again_timer_;
   std::optional<core::PushedDeclaration> waiting_;  // came while nothing could be put
+  std::deque<core::Signed> orders_;                 // not carried out yet, oldest first
+  std::optional<loop::Task<bool>> obeying_;
   std::string told_problem_;
   int reads_ = 0;
   bool is_quiet_ = false;

@@ -92,6 +92,7 @@ core::ModeTerms Service::terms(std::optional<core::Mode> argument) {
   read_configuration_again(service_actor());
   auto terms = program::terms_of(*session_.files, session_.config_folder, configuration_,
                                  session_.loop->clock().wall_now(), argument);
+  if (store_) program::add_link_hold(terms, state(), session_.loop->clock().wall_now());
   if (const auto why = why_unrecorded(); !why.empty()) {
     terms.held = true;
     terms.hold_reason = "nothing can be recorded: " + why;

@@ -66,6 +66,11 @@ Result<engine::PassRequest> make_request(Session& session, const Arguments& argu
   const auto mode =
       arguments.verb == Verb::reconcile ? mode_argument(arguments) : core::Mode::observe;
   auto request = begin_request(session, current_actor(arguments), config, mode);
+  request.read_terms = [read = request.read_terms, &session, &state] {
+    auto terms = read();
+    add_link_hold(terms, state, session.loop->clock().wall_now());
+    return terms;
+  };
   request.manifest = desired.manifest;
   request.content = desired.content;
   request.provenance = desired.provenance;

@@ -130,6 +130,14 @@ core::ModeTerms terms_of(os::Files& files, const std::string& config_folder,
   return terms;
 }
 
+void add_link_hold(core::ModeTerms& terms, const core::State& state, WallNs now) {
+  const auto& hold = state.link_hold;
+  if (terms.held || !hold || (hold->until.ns != 0 && hold->until <= now)) return;
+  terms.held = true;
+  terms.hold_reason = "by the control plane";
+  if (!hold->reason.empty()) terms.hold_reason += ": " + hold->reason;
+}
+
 std::function<core::ModeTerms()> mode_terms(Session& session, std::optional<core::Mode> argument) {
   return [&session, argument] {
     const auto configuration = read_config(*session.files, session.config_folder);

@@ -329,7 +329,7 @@ class Mesh(unittest.TestCase):
         return [(event["event"]["from"], event["event"]["to"]) for event in self.bench.events("--kind", "lifecycleChanged")]
 
     def test_alone(self):
-        """mesh: without its control plane a node is disconnected, starts, enforces what it accepted last, and comes back"""
+        """mesh: alone a node is disconnected, enforces what it accepted last, and tells all of it once when it is back [R01]"""
         self.assertEqual(self.enrol().code, 0)
         host = self.bench.start()
         host.wait_ready()
@@ -347,6 +347,7 @@ class Mesh(unittest.TestCase):
         self.plane.start()
         wait(lambda: self.changes()[-1] == ("disconnected", "enrolled"))
         wait(lambda: self.plane.node()["condition"] == "converged")
+        wait(self.is_kept)
         self.assertEqual(host.stop(), 0, host.said)
         triggers = [event["event"]["trigger"] for event in self.bench.events("--kind", "passStarted")]
         self.assertEqual(triggers, ["declaration", "start", "reconnect"])

@@ -117,6 +117,18 @@ TEST_CASE("declaration: none is accepted while a pass runs") {
   CHECK_FALSE(world.state.accepted);
 }
 
+TEST_CASE("declaration: one that waits keeps no pass of the accepted one from running [D04]") {
+  World world;
+  take(world, declaration(1, 1));
+  world.run(ReceiveDeclaration{declaration(1, 2)});
+  world.run(StoreDeclaration{declaration(1, 2), {}});
+  StartPass start;
+  start.started.declaration = declaration(1, 1);
+  start.started.mode.mode = Mode::enforce;
+  CHECK(all_of_kind<PassStarted>(world.run(start)).size() == 1);
+  CHECK(world.state.pass->started.declaration == declaration(1, 1));
+}
+
 TEST_CASE("declaration: a rejection says why, bounded, and changes nothing") {
   World world;
   const auto before = world.state;

@@ -298,7 +298,7 @@ TEST_CASE("enrolment: cut off at any point it is run again and comes to the same
   }
 }
 
-TEST_CASE("enrolment: a report is cut where a stranger's frame ends, and says so") {
+TEST_CASE("enrolment: a report is cut where a stranger's frame ends, and says so [Y07]") {
   std::vector<core::Fact> facts;
   for (int at = 0; at < 5000; ++at) facts.push_back({"disk " + std::to_string(at), "much"});
   const auto bounded = bound_report(facts);

@@ -78,6 +78,8 @@ struct Session {
 [[nodiscard]] core::ModeTerms terms_of(os::Files& files, const std::string& config_folder,
                                        const config::Configuration& configuration, WallNs now,
                                        std::optional<core::Mode> argument);
+// A hold that the control plane ordered, as the store knows it, beside those terms.
+void add_link_hold(core::ModeTerms& terms, const core::State& state, WallNs now);
 // The mode terms of this moment: configuration and hold are read anew at every call.
 [[nodiscard]] std::function<core::ModeTerms()> mode_terms(Session& session,
                                                           std::optional<core::Mode> argument);
