@@ -68,6 +68,16 @@ bool are_key_options(Text options) {
   return !quoted && (options.empty() || options.front() != '#');
 }
 
+// "Json", "Httpd.lns": a module, and a lens of it.
+bool is_lens(Text name) {
+  const auto dot = name.find('.');
+  const auto module = name.substr(0, dot);
+  const auto lens = dot == Text::npos ? Text("lns") : name.substr(dot + 1);
+  return !module.empty() && module.front() >= 'A' && module.front() <= 'Z' &&
+         consists_of(module, "_") && !lens.empty() && lens.front() >= 'a' && lens.front() <= 'z' &&
+         consists_of(lens, "_");
+}
+
 class Rules {
  public:
   Rules(const model::Resource& resource, const KindFault& fault)
@@ -135,11 +145,12 @@ class Rules {
     }
     const auto format = model::find_setting_format(text(Field::format));
     if (!format) return;
-    check_setting_names(*format);
+    check_setting_place(*format);
+    check_setting_key(*format);
     check_setting_value(*format);
   }
 
-  void check_setting_names(model::SettingFormat format) {
+  void check_setting_place(model::SettingFormat format) {
     if (text(Field::path).find_first_of(" \t") != Text::npos)
       fault_(Field::path, quoted(Field::path) + " of " + name() + " holds white space",
              "a Setting is for a file whose path has none: declare a File");
@@ -151,7 +162,30 @@ class Rules {
     if (section.find_first_of("[]") != Text::npos || is_padded(section))
       fault_(Field::section, quoted(Field::section) + " of " + name() + " is no section's name",
              "write it without its brackets");
+    check_lens(format == model::SettingFormat::augeas);
+  }
+
+  void check_lens(bool wanted) {
+    const bool given = resource_.find(Field::lens) != nullptr;
+    if (given && !wanted)
+      fault_(Field::lens, name() + " has a lens, which only the format augeas knows",
+             "leave it out, or write format: augeas");
+    if (!given && wanted)
+      fault_(Field::format, name() + " has no lens, which the format augeas needs",
+             "add lens: below desired, as Json, Hosts or Sshd");
+    if (given && wanted && !is_lens(text(Field::lens)))
+      fault_(Field::lens, quoted(Field::lens) + " of " + name() + " is no lens's name",
+             "write its module, as Json, or one lens of it, as Httpd.lns");
+  }
+
+  void check_setting_key(model::SettingFormat format) {
     const auto key = text(Field::key);
+    if (format == model::SettingFormat::augeas) {
+      if (key.empty() || is_padded(key) || key.front() == '/' || key.back() == '=')
+        fault_(Field::key, quoted(Field::key) + " of " + name() + " is no path in a tree of Augeas",
+               "write it as below /files/PATH/: Match[1]/Settings/X11Forwarding");
+      return;
+    }
     const Text forbidden = format == model::SettingFormat::words ? " \t=\"" : "=";
     if (key.empty() || is_padded(key) || key.find_first_of(forbidden) != Text::npos ||
         Text("#;[").find(key.front()) != Text::npos)
@@ -168,11 +202,12 @@ class Rules {
       fault_(Field::secret_ref, "secretRef stands beside value in " + name(), "keep one of them");
     if (resource_.absent() || has_secret) return;
     const auto value = text(Field::value);
+    const bool line = format != model::SettingFormat::augeas;
     if (!has_value)
       fault_(Field::value, name() + " has no value, which a Setting needs",
              "add value: \"…\" below desired, or secretRef: NAME");
-    else if (is_padded(value) || value.ends_with('\\') ||
-             (value.empty() && format == model::SettingFormat::words))
+    else if (line && (is_padded(value) || value.ends_with('\\') ||
+                      (value.empty() && format == model::SettingFormat::words)))
       fault_(Field::value, quoted(Field::value) + " of " + name() + " would not be read as it is",
              "a value neither begins nor ends with white space, does not end with a backslash, and "
              "is empty only where an = stands before it");

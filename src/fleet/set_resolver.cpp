@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "datum/model/descriptor.hpp"
 #include "datum/model/reserved.hpp"
+#include "datum/model/spelled_target.hpp"
 #include "graph.hpp"
 #include "reader.hpp"
 
@@ -192,12 +194,20 @@ void SetResolver::check_second_writer(const Merged& first, const Merged& second,
     return;
   }
   if (one.type != model::ResourceType::setting || !first.fixed) return;
+  const auto lens_of = [](const model::Resource& setting) {
+    return model::normalise_lens(setting.text(model::Field::lens));
+  };
   const auto format = first.fixed->text(model::Field::format);
-  if (format == resource.text(model::Field::format)) return;
-  faults.push_back({second.place_of(documents_, model::Field::format),
-                    resource.reference.text() + " reads " + path + " in another format than " +
-                        one.text() + "; the other stands at " + at(first),
-                    "a file has one format: write format: " + std::string(format), false});
+  const bool same_format = format == resource.text(model::Field::format);
+  if (same_format && lens_of(*first.fixed) == lens_of(resource)) return;
+  const auto field = same_format ? model::Field::lens : model::Field::format;
+  const std::string key(model::describe(one.type, field).name);
+  faults.push_back(
+      {second.place_of(documents_, field),
+       resource.reference.text() + " reads " + path + " in another " + key + " than " + one.text() +
+           "; the other stands at " + at(first),
+       "a file has one " + key + ": write " + key + ": " + std::string(first.fixed->text(field)),
+       false});
 }
 
 void SetResolver::check_on_provider_path(const Merged& member, const model::Resource& resource,

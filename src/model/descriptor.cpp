@@ -21,7 +21,7 @@ constexpr std::array<Names, 7> kValidators{"sshd", "sudoers", "nginx", "systemd-
                                            "json", "yaml",    "none"};
 constexpr std::array<Names, 2> kConffiles{"keep", "replace"};
 constexpr std::array<Names, 2> kGroupsMode{"exact", "include"};
-constexpr std::array<Names, 3> kFormats{"ini", "key = value", "key value"};
+constexpr std::array<Names, 4> kFormats{"ini", "key = value", "key value", "augeas"};
 constexpr std::array<Names, 4> kMountStates{"mounted", "present", "unmounted", "absent"};
 constexpr std::array<Names, 4> kContentKeys{"content", "source", "template", "secretRef"};
 
@@ -196,10 +196,13 @@ constexpr std::array kAuthorizedKey{
 constexpr std::array kSetting{
     required(directs(observed(Field::path, "path", Kind::path,
                               "The file that has the value; it is never created.", kMaxPath))),
-    required(directs(choice(Field::format, "format", kFormats, "How the file's lines are read."))),
+    required(directs(choice(Field::format, "format", kFormats, "How the file is read."))),
+    directs(observed(Field::lens, "lens", Kind::text,
+                     "The lens of Augeas (augeas), by its module: Json, Hosts, Sshd.")),
     directs(observed(Field::section, "section", Kind::text,
                      "The section (ini); none: above the first one.")),
-    required(directs(observed(Field::key, "key", Kind::text, "The value's name in the file."))),
+    required(directs(observed(Field::key, "key", Kind::text,
+                              "The value's name in the file; augeas: its path in the tree."))),
     observed(Field::value, "value", Kind::text, "The value in quotes, as the file has it.",
              kMaxLongText),
     observed(Field::secret_ref, "secretRef", Kind::secret,

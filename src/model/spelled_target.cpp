@@ -90,7 +90,8 @@ std::string setting_target_of(const Resource& resource) {
   const auto format = find_setting_format(resource.text(Field::format));
   return setting_target(
       {std::string(resource.text(Field::path)), format.value_or(SettingFormat::ini),
-       std::string(resource.text(Field::section)), std::string(resource.text(Field::key))});
+       std::string(resource.text(Field::section)), std::string(resource.text(Field::key)),
+       normalise_lens(resource.text(Field::lens))});
 }
 
 // systemd.unit(5) "String escaping": what a unit's name may have, without the at of a template.
@@ -127,11 +128,22 @@ std::optional<KeyTarget> find_key_target(std::string_view target) {
   return KeyTarget{std::string(target.substr(0, space)), std::string(fingerprint)};
 }
 
+std::string_view to_string(SettingFormat format) {
+  constexpr std::array<Names, 4> kNames{"ini", "key = value", "key value", "augeas"};
+  return kNames.at(static_cast<std::size_t>(format));
+}
+
 std::optional<SettingFormat> find_setting_format(std::string_view name) {
-  if (name == "ini") return SettingFormat::ini;
-  if (name == "key = value") return SettingFormat::equals;
-  if (name == "key value") return SettingFormat::words;
+  for (const auto format :
+       {SettingFormat::ini, SettingFormat::equals, SettingFormat::words, SettingFormat::augeas})
+    if (name == to_string(format)) return format;
   return std::nullopt;
+}
+
+std::string normalise_lens(std::string_view lens) {
+  std::string whole(lens);
+  if (!whole.empty() && whole.find('.') == std::string::npos) whole.append(".lns");
+  return whole;
 }
 
 std::string setting_target(const SettingTarget& setting) {
@@ -142,6 +154,8 @@ std::string setting_target(const SettingTarget& setting) {
       return setting.path + " " + setting.key + " =";
     case SettingFormat::words:
       return setting.path + " " + lowered(setting.key);
+    case SettingFormat::augeas:
+      return setting.path + " {" + setting.lens + "} " + setting.key;
   }
   return {};
 }
@@ -158,6 +172,14 @@ std::optional<SettingTarget> find_setting_target(std::string_view target) {
     if (close == Names::npos || close + 2 == rest.size()) return std::nullopt;
     setting.section = rest.substr(1, close - 1);
     setting.key = rest.substr(close + 2);
+    return setting;
+  }
+  const auto brace = rest.find("} ");
+  if (rest.front() == '{' && brace != Names::npos && !rest.ends_with(kEquals)) {
+    if (brace + 2 == rest.size()) return std::nullopt;
+    setting.format = SettingFormat::augeas;
+    setting.lens = rest.substr(1, brace - 1);
+    setting.key = rest.substr(brace + 2);
     return setting;
   }
   setting.format = SettingFormat::words;

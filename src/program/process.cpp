@@ -19,7 +19,7 @@ void drop_dangerous_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text(*entry);
-    for (const char* prefix : {"LD_", "OPENSSL_", "GIT_", "UV_"})
+    for (const char* prefix : {"LD_", "OPENSSL_", "GIT_", "UV_", "AUGEAS_"})
       if (text.rfind(prefix, 0) == 0) names.push_back(text.substr(0, text.find('=')));
   }
   for (const auto& name : names) ::unsetenv(name.c_str());

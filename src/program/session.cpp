@@ -12,6 +12,7 @@
 #include "datum/config/hold.hpp"
 #include "datum/config/trust.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/os_linux/linux_lenses.hpp"
 #include "datum/os_linux/linux_packages.hpp"
 #include "datum/os_linux/linux_units.hpp"
 #include "datum/text/human.hpp"
@@ -99,6 +100,7 @@ Result<Session> open_session(const Place& place) {
   session.config_folder = config_folder(place);
   session.credentials = place.credentials;
   session.accounts = os::read_accounts(*session.files, session.root);
+  session.lenses = os_linux::make_lenses();
   if (session.root_path == "/") {
     session.units = os_linux::make_units();
     session.packages = os_linux::make_package_tools(*session.files, "/");
@@ -205,6 +207,7 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->accounts = session.accounts.get();
   machine->units = session.units.get();
   machine->packages = session.packages.get();
+  machine->lenses = session.lenses.get();
   session.secrets = make_secrets(session);
   machine->secrets = session.secrets.get();
   machine->content = content.get();

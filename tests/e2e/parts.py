@@ -17,6 +17,7 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZG
 OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAEBAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"
 SSH, KEYS = "/home/anna/.ssh", "/home/anna/.ssh/authorized_keys"
 ANNA = 1234
+JSON = '{ "a": {"b": 1,\n   "level": "3" } }\n'
 INI = "# app\n[main]\nname = x\nlevel = 3\n; end\n[other]\nlevel = 9\n"
 
 
@@ -33,11 +34,17 @@ def setting(name="x", **fields):
                                      "value": "3", **fields})
 
 
+def lens_setting(name="lens", **fields):
+    return named("Setting", name, **{"path": "/etc/app.json", "format": "augeas", "lens": "Json", "value": "3",
+                                     "key": "dict/entry[. = 'a']/dict/entry[. = 'level']/string", **fields})
+
+
 WANTED = {
     "Hostname": (named("Hostname", hostname="web-1"),),
     "Timezone": (named("Timezone", zone="Europe/Berlin"),),
     "AuthorizedKey": (key(options="no-pty", comment="anna@desk"),),
     "Setting": (setting(),),
+    "Setting by a lens": (lens_setting(),),
 }
 
 
@@ -108,6 +115,15 @@ ROWS = {
     ("Setting", "value, continued"): (write("/etc/app.ini", INI.replace("= 3", "= 3\\\n 4")),
                                       {"value": "3\\, which goes on in the next line"}, False),
     ("Setting", "by a link"): (link("/etc/app.ini", "/etc/shadow"), {}, False),
+    ("Setting by a lens", "value, by another"): (write("/etc/app.json", JSON.replace('"3"', '"4"')), {"value": "4"}, True),
+    ("Setting by a lens", "value, in a private file"): (
+        write("/etc/app.json", JSON.replace('"3"', '"4"'), 0o600), {"value": "(redacted)"}, True),
+    ("Setting by a lens", "value, by another kind of it"): (
+        write("/etc/app.json", JSON.replace('"3"', "3")), {"state": "absent"}, False),
+    ("Setting by a lens", "state, by no file"): (gone("/etc/app.json"), {"state": "absent"}, False),
+    ("Setting by a lens", "by what the lens does not read"): (write("/etc/app.json", JSON + "}"), {}, False),
+    ("Setting by a lens", "by a zero byte"): (write("/etc/app.json", JSON + "\0"), {}, False),
+    ("Setting by a lens", "by a link"): (link("/etc/app.json", "/etc/shadow"), {}, False),
 }
 
 
@@ -121,7 +137,7 @@ class Case(fleet.DriftCase):
             self.bench.path(f"usr/share/zoneinfo/{zone}").write_bytes(b"TZif")
         for name, text in {"passwd": f"root:x:0:0::/root:/bin/sh\nanna:x:{ANNA}:{ANNA}::/home/anna:/bin/sh\n",
                            "group": f"root:x:0:\nanna:x:{ANNA}:\n", "shadow": "root:*:::::::\n",
-                           "debian_version": "12\n", "hostname": "old\n", "app.ini": INI}.items():
+                           "debian_version": "12\n", "hostname": "old\n", "app.ini": INI, "app.json": JSON}.items():
             self.bench.path(f"etc/{name}").write_text(text)
         self.bench.path("home/anna").mkdir()
         os.chown(self.bench.path("home/anna"), ANNA, ANNA)
@@ -208,6 +224,62 @@ class Files(Case):
         self.assertEqual(self.bench.path("/etc/app.ini").read_text(), INI.replace("level = 3\n", ""))
         self.check_converged()
 
+    def test_other_nodes(self):
+        """parts: a lens changes the bytes of its value, of each node that the key names, and leaves every other byte [F22]"""
+        write("/etc/hosts", "# mine\n127.0.0.1\tlocalhost   # here\n\n10.0.0.1 old  alias\n10.0.0.1\told\n")(self.bench)
+        wanted = (lens_setting(), lens_setting("b", key="dict/entry[. = 'a']/dict/entry[. = 'b']/number", value="2"),
+                  lens_setting("h", path="/etc/hosts", lens="Hosts.lns", key="*[ipaddr = '10.0.0.1']/canonical", value="new"))
+        self.enforce(*wanted)
+        self.enforce(*wanted)
+        self.assertEqual(self.bench.path("/etc/app.json").read_text(), JSON.replace("1,", "2,"))
+        self.assertEqual(self.bench.path("/etc/hosts").read_text(),
+                         "# mine\n127.0.0.1\tlocalhost   # here\n\n10.0.0.1 new  alias\n10.0.0.1\tnew\n")
+        self.check_converged()
+
+    def test_made_and_removed_by_a_lens(self):
+        """parts: a node that a lens makes goes with its document, one that was there stays, absent takes each"""
+        ssh = "Port 22\nMatch User a\n  X11Forwarding no\n"
+        write("/etc/sshd_config", ssh)(self.bench)
+        made = lens_setting("made", path="/etc/sshd_config", lens="Sshd", key="Match/Settings/PermitTTY", value="no")
+        there = lens_setting("there", path="/etc/sshd_config", lens="Sshd", key="Port", value="22")
+        self.enforce(made, there)
+        self.assertEqual(self.bench.path("/etc/sshd_config").read_text(), ssh + "  PermitTTY no\n")
+        self.check_converged()
+        self.enforce(fleet.directory("d", "/d"))
+        self.assertEqual(self.bench.path("/etc/sshd_config").read_text(), ssh)
+        self.enforce(lens_setting("there", path="/etc/sshd_config", lens="Sshd", key="Match/Settings/*", state="absent"),
+                     code=2)
+        self.assertEqual(self.bench.path("/etc/sshd_config").read_text(), ssh)
+        self.enforce(lens_setting("there", path="/etc/sshd_config", lens="Sshd", key="Port", state="absent"))
+        self.assertEqual(self.bench.path("/etc/sshd_config").read_text(), ssh.replace("Port 22\n", ""))
+
+    def test_what_a_lens_refuses(self):
+        """parts: no such lens, no path, a path out of the tree and a value that the lens does not write are told, nothing changes"""
+        self.bench.path("/srv").mkdir()
+        for fields, said, code in (({"lens": "Nosuch"}, "there is no lens Nosuch.lns", 4),
+                                   ({"key": "dict["}, "the key is no path of Augeas", 4),
+                                   ({"key": "dict | /in"}, "out of the file's tree", 4),
+                                   ({"key": "dict/entry[. = 'z']/string"}, "cannot write that value at that place", 2),
+                                   ({"path": "/etc/app.ini"}, "the lens Json.lns does not read it: line 1", 4)):
+            with self.subTest(said=said):
+                before = {name: self.bench.path(f"/etc/{name}").read_bytes() for name in ("app.json", "app.ini")}
+                done = self.enforce(lens_setting(**fields), code=code)
+                self.assertIn(said, done.text)
+                self.assertEqual(before, {name: self.bench.path(f"/etc/{name}").read_bytes() for name in before})
+
+    def test_secret_by_a_lens(self):
+        """parts: a secret that a lens writes, or could not write, gets into no record [S10] [S08]"""
+        self.put_secret("canaryOfTheLens")
+        hidden = {"secretRef": "token", "value": None}
+        good = named("Setting", "good", **{key: value for key, value in
+                                           {**lens_setting().desired, **hidden}.items() if value is not None})
+        bad = named("Setting", "bad", **{**good.desired, "key": "dict/entry[. = 'z']/string"})
+        self.bench.declare(good, bad)
+        done = self.bench.enforce("--config", self.bench.scratch / "config", "--json")
+        self.assertEqual(done.code, 2, done.text)
+        self.assertIn('"level": "canaryOfTheLens"', self.bench.path("/etc/app.json").read_text())
+        self.check_nowhere("canaryOfTheLens", done)
+
     def test_name_and_zone_stay(self):
         """parts: a name and a zone that left the declaration stay"""
         self.enforce(*WANTED["Hostname"], *WANTED["Timezone"])
@@ -241,21 +313,40 @@ class Files(Case):
 
     def test_secret_value(self):
         """parts: a secret value gets into its file and into no record, and its neighbours are shown [S10] [S08]"""
-        config = self.bench.scratch / "config"
-        (config / "secrets").mkdir(parents=True, mode=0o700)
-        (config / "secrets").chmod(0o700)
-        (config / "secrets/token").write_text("canaryOfTheSecret\n")
-        (config / "secrets/token").chmod(0o600)
+        self.put_secret("canaryOfTheSecret")
         hidden = named("Setting", "token", path="/etc/app.ini", format="ini", section="main", key="token", secretRef="token")
         self.bench.declare(hidden, setting(value="5"))
-        done = self.bench.enforce("--config", config, "--json")
+        done = self.bench.enforce("--config", self.bench.scratch / "config", "--json")
         self.assertEqual(done.code, 0, done.text)
         self.assertIn("token = canaryOfTheSecret\n", self.bench.path("/etc/app.ini").read_text())
-        self.assertNotIn("canaryOfTheSecret", done.text + str(self.bench.events()))
         self.assertIn("level", done.text)
-        found = subprocess.run(["grep", "-rl", "canaryOfTheSecret", self.bench.state], stdin=subprocess.DEVNULL,
-                               capture_output=True, check=False)
+        self.check_nowhere("canaryOfTheSecret", done)
+
+    def put_secret(self, value):
+        secrets = self.bench.scratch / "config/secrets"
+        secrets.mkdir(parents=True, mode=0o700)
+        secrets.chmod(0o700)
+        (secrets / "token").write_text(value + "\n")
+        (secrets / "token").chmod(0o600)
+
+    def check_nowhere(self, value, done):
+        self.assertNotIn(value, done.text + str(self.bench.events()))
+        found = subprocess.run(["grep", "-rl", value, self.bench.state], stdin=subprocess.DEVNULL, capture_output=True,
+                               check=False)
         self.assertEqual(found.stdout, b"")
+
+
+class WithoutAugeas(Case):
+    def test_missing_library(self):
+        """parts: without libaugeas a Setting by a lens is unknown and says what to install, and everything else goes on"""
+        hide = ("for library in $(ldconfig -p | sed -n 's/.*libaugeas.so.0.* => //p'); do mount --bind /dev/null $library || "
+                'exit 1; done; exec "$@"')
+        self.bench.declare(lens_setting(value="5"), setting(value="5"))
+        done = self.bench.enforce(before=["unshare", "-m", "sh", "-c", hide, "sh"])
+        self.assertEqual(done.code, 4, done.text)
+        self.assertIn("install libaugeas0 and augeas-lenses", done.text)
+        self.assertEqual(self.bench.path("/etc/app.json").read_text(), JSON)
+        self.assertEqual(self.bench.path("/etc/app.ini").read_text(), INI.replace("= 3", "= 5"))
 
 
 class Running(fleet.DriftCase):

@@ -64,6 +64,9 @@ TEST_CASE("spelled target: a value in a file is found again from its target alon
       {"/etc/x.conf", SettingFormat::equals, "", "vm.swappiness"},
       {"/etc/x.conf", SettingFormat::equals, "", "a b"},
       {"/etc/ssh/sshd_config", SettingFormat::words, "", "permitrootlogin"},
+      {"/etc/x.conf", SettingFormat::equals, "", "{a} b"},
+      {"/etc/x.conf", SettingFormat::words, "", "{a}"},
+      {"/etc/x.json", SettingFormat::augeas, "", "dict/entry[. = 'a'] /string", "Json.lns"},
   };
   for (const auto& each : settings) {
     const auto name = setting_target(each);
@@ -74,10 +77,11 @@ TEST_CASE("spelled target: a value in a file is found again from its target alon
     CHECK(found->format == each.format);
     CHECK(found->section == each.section);
     CHECK(found->key == each.key);
+    CHECK(found->lens == each.lens);
     CHECK(check_spelled_target({TargetFamily::setting, name}));
   }
   for (const auto* wrong : {"", "/etc/x", "/etc/x ", "/etc/x [main]", "/etc/x [main] ", "etc/x key",
-                            "/etc/../x key", "/etc/x  ="})
+                            "/etc/../x key", "/etc/x  =", "/etc/x {Json.lns} "})
     CHECK_FALSE(check_spelled_target({TargetFamily::setting, wrong}));
 }
 

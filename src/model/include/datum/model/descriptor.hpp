@@ -71,6 +71,7 @@ enum class Field : std::uint8_t {
   on_calendar = 55,
   persistent = 56,
   randomized_delay = 57,
+  lens = 58,
 };
 
 enum class FieldKind : std::uint8_t {

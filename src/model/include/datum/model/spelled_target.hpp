@@ -33,18 +33,23 @@ struct KeyTarget {
 };
 [[nodiscard]] std::optional<KeyTarget> find_key_target(std::string_view target);
 
-enum class SettingFormat : std::uint8_t { ini, equals, words };
+enum class SettingFormat : std::uint8_t { ini, equals, words, augeas };
 [[nodiscard]] std::optional<SettingFormat> find_setting_format(std::string_view name);
+[[nodiscard]] std::string_view to_string(SettingFormat format);  // as documents write it
 
-// "/etc/x.ini [main] key", "/etc/x.conf key =", "/etc/x.conf key": the path has no white space, a
-// section no `]`, a key of the last two forms no `=`. Keys of the last form are the same in any
-// case, and stand here in lower case.
+// "/etc/x.ini [main] key", "/etc/x.conf key =", "/etc/x.conf key", "/etc/x.json {Json.lns} key":
+// the path has no white space, a section no `]`, a key of the second and third form no `=`, and one
+// of the fourth does not end with it. Keys of the third form are the same in any case, and stand
+// here in lower case.
 struct SettingTarget {
   std::string path;
   SettingFormat format = SettingFormat::ini;
   std::string section;  // empty: above the first one
   std::string key;
+  std::string lens = {};  // of augeas: "Json.lns"
 };
+// "Json" is "Json.lns", the name that nearly every module gives the lens that it is about.
+[[nodiscard]] std::string normalise_lens(std::string_view lens);
 [[nodiscard]] std::string setting_target(const SettingTarget& setting);
 [[nodiscard]] std::optional<SettingTarget> find_setting_target(std::string_view target);
 

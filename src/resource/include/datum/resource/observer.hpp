@@ -18,6 +18,7 @@
 #include "datum/model/manifest.hpp"
 #include "datum/os/accounts.hpp"
 #include "datum/os/files.hpp"
+#include "datum/os/lenses.hpp"
 #include "datum/os/packages.hpp"
 #include "datum/os/units.hpp"
 #include "datum/os/walk.hpp"
@@ -35,6 +36,7 @@ struct Machine {
   os::Accounts* accounts = nullptr;
   os::Units* units = nullptr;              // of "/"; null where no service manager is to be asked
   os::PackageTools* packages = nullptr;    // of "/"; null where no package manager is to be asked
+  os::Lenses* lenses = nullptr;            // null where no lens can be asked for
   const ContentSource* content = nullptr;  // declared content by digest
   const Secrets* secrets = nullptr;        // null where no secret can be resolved
   std::uint32_t trusted_uid = 0;
