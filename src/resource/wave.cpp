@@ -73,23 +73,25 @@ std::shared_ptr<Wave> make_wave(std::shared_ptr<const Machine> machine,
                                 std::shared_ptr<const core::Plan> plan,
                                 std::vector<std::uint32_t> ordinals, WaveOptions options) {
   const auto family = plan->actions[ordinals.front()].target.family;
-  if (family == model::TargetFamily::unit)
-    return std::make_shared<ServiceWave>(std::move(machine), std::move(declared), std::move(plan),
-                                         std::move(ordinals), std::move(options));
-  if (family == model::TargetFamily::package)
-    return std::make_shared<PackageWave>(std::move(machine), std::move(declared), std::move(plan),
-                                         std::move(ordinals), std::move(options));
-  if (family == model::TargetFamily::user || family == model::TargetFamily::group)
-    return std::make_shared<AccountWave>(std::move(machine), std::move(declared), std::move(plan),
-                                         std::move(ordinals), std::move(options));
-  if (family == model::TargetFamily::mount)
-    return std::make_shared<MountWave>(std::move(machine), std::move(declared), std::move(plan),
-                                       std::move(ordinals), std::move(options));
-  if (family == model::TargetFamily::timer)
-    return std::make_shared<TimerWave>(std::move(machine), std::move(declared), std::move(plan),
-                                       std::move(ordinals), std::move(options));
-  return std::make_shared<FileWave>(std::move(machine), std::move(declared), std::move(plan),
-                                    std::move(ordinals), std::move(options));
+  WaveBasis basis{std::move(machine), std::move(declared), std::move(plan), std::move(ordinals),
+                  std::move(options)};
+  switch (family) {
+    case model::TargetFamily::unit:
+      return std::make_shared<ServiceWave>(std::move(basis));
+    case model::TargetFamily::package:
+      return std::make_shared<PackageWave>(std::move(basis));
+    case model::TargetFamily::user:
+    case model::TargetFamily::group:
+      return std::make_shared<AccountWave>(std::move(basis));
+    case model::TargetFamily::mount:
+      return std::make_shared<MountWave>(std::move(basis));
+    case model::TargetFamily::timer:
+      return std::make_shared<TimerWave>(std::move(basis));
+    default:
+      return std::make_shared<FileWave>(std::move(basis.machine), std::move(basis.declared),
+                                        std::move(basis.plan), std::move(basis.ordinals),
+                                        std::move(basis.options));
+  }
 }
 
 Status FileWave::prove_space() {

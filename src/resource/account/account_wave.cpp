@@ -72,23 +72,8 @@ bool declares_group(const model::Manifest& manifest, const std::string& name) {
 
 }  // namespace
 
-AccountWave::AccountWave(std::shared_ptr<const Machine> machine,
-                         std::shared_ptr<const Declared> declared,
-                         std::shared_ptr<const core::Plan> plan,
-                         const std::vector<std::uint32_t>& ordinals, WaveOptions options)
-    : machine_(std::move(machine)),
-      declared_(std::move(declared)),
-      plan_(std::move(plan)),
-      options_(std::move(options)),
-      works_(make_works<Work>(*declared_, *plan_, ordinals)) {}
-
-void AccountWave::crash_point(const char* name, const Work& work) const {
-  if (options_.crash_point) options_.crash_point(name, work.action->ordinal);
-}
-
-std::int64_t AccountWave::now_ns() const {
-  return options_.clock == nullptr ? 0 : options_.clock->boot_now().ns;
-}
+AccountWave::AccountWave(WaveBasis basis)
+    : ActionWave(std::move(basis)), works_(make_works<Work>(*declared_, *plan_, ordinals_)) {}
 
 Result<std::vector<Prepared>> AccountWave::prepare(blobs::BlobStore& /*store*/) {
   return prepare_without_content(works_);
@@ -152,10 +137,10 @@ Status AccountWave::run_tools(Work& work) {
     DATUM_ASSIGN(job.hash, sight.password_hash(secret));
   }
   const auto run = [&](const ToolRun& tool) -> Status {
-    crash_point("tool", work);
+    crash_point("tool", work.action->ordinal);
     work.began = true;
     auto ended = options_.run_child(options_of(tool));
-    crash_point("tool-ended", work);
+    crash_point("tool-ended", work.action->ordinal);
     if (!ended) return fail(std::move(ended).error().context(tool.argv.front()));
     const auto output = redacted(ended->output, job.hash);
     work.output += output;
@@ -232,7 +217,7 @@ std::vector<core::ActionResult> AccountWave::finish() {
   for (auto& work : works_) {
     core::ActionResult result;
     result.ordinal = work.action->ordinal;
-    crash_point("observe", work);
+    crash_point("observe", work.action->ordinal);
     if (!work.error && work.skipped.empty()) describe(work, result);
     result.atomic = false;
     result.duration_ns = now_ns() - work.began_ns;

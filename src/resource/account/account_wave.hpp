@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "datum/resource/wave.hpp"
+#include "../action_wave.hpp"
 
 namespace datum::resource {
 
-class AccountWave final : public Wave {
+class AccountWave final : public ActionWave {
  public:
-  AccountWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
-              std::shared_ptr<const core::Plan> plan, const std::vector<std::uint32_t>& ordinals,
-              WaveOptions options);
+  explicit AccountWave(WaveBasis basis);
 
   [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
   [[nodiscard]] std::int64_t act() override;
@@ -40,13 +38,7 @@ class AccountWave final : public Wave {
   [[nodiscard]] Result<std::string> find_change(const Work& work);
   void describe(Work& work, core::ActionResult& result);
   void note_change(const Work& work, core::ActionResult& result);
-  void crash_point(const char* name, const Work& work) const;
-  [[nodiscard]] std::int64_t now_ns() const;
 
-  std::shared_ptr<const Machine> machine_;
-  std::shared_ptr<const Declared> declared_;
-  std::shared_ptr<const core::Plan> plan_;
-  WaveOptions options_;
   std::vector<Work> works_;
 };
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "../action_wave.hpp"
 #include "../show.hpp"
 #include "../sight.hpp"
 #include "../sysctl/kernel.hpp"
-#include "../wave_run.hpp"
 #include "mount_facts.hpp"
 
 namespace datum::resource {
@@ -20,26 +18,6 @@ constexpr std::int64_t kMountNs = 150 * kNsPerSecond;
 
 }  // namespace
 
-MountWave::MountWave(std::shared_ptr<const Machine> machine,
-                     std::shared_ptr<const Declared> declared,
-                     std::shared_ptr<const core::Plan> plan,
-                     const std::vector<std::uint32_t>& ordinals, WaveOptions options)
-    : machine_(machine),
-      declared_(declared),
-      options_(options),
-      action_(plan->actions[ordinals.front()]),
-      resource_(find_resource(*declared, action_)),
-      file_(std::move(machine), std::move(declared), plan, ordinals, std::move(options)),
-      plan_(std::move(plan)) {}
-
-std::int64_t MountWave::now_ns() const {
-  return options_.clock == nullptr ? 0 : options_.clock->boot_now().ns;
-}
-
-Result<std::vector<Prepared>> MountWave::prepare(blobs::BlobStore& store) {
-  return file_.prepare(store);
-}
-
 ToolStep MountWave::step(const char* tool, std::vector<std::string> arguments) const {
   ToolStep made;
   made.what = tool;
@@ -52,9 +30,7 @@ ToolStep MountWave::step(const char* tool, std::vector<std::string> arguments) c
 }
 
 void MountWave::edit() {
-  static_cast<void>(file_.act());
-  auto results = file_.finish();
-  edited_ = std::move(results.front());
+  edited_ = edit_file();
   edited_error_ = edited_->error.has_value();
   if (edited_error_) error_ = edited_->error;
   if (edited_->skipped) skipped_ = edited_->message;
@@ -95,8 +71,7 @@ void MountWave::begin() {
   begun_ = true;
   began_ns_ = now_ns();
   if (resource_ == nullptr) return;
-  Observer observer(machine_, declared_);
-  const auto seen = observer.observe(*resource_);
+  const auto seen = look_once_more();
   if (seen.found == core::Found::unseen)
     error_ = Error(ErrorCode::conflict, seen.reason.str());
   else if (seen.found != action_.found || seen.drifts != action_.changes)
@@ -112,12 +87,12 @@ std::optional<ToolStep> MountWave::next_step() {
   auto next = std::move(steps_.front());
   steps_.pop_front();
   acted_ = true;
-  if (options_.crash_point) options_.crash_point("tool", action_.ordinal);
+  crash_point("tool");
   return next;
 }
 
 void MountWave::end_step(ToolStepEnd end) {
-  if (options_.crash_point) options_.crash_point("tool-ended", action_.ordinal);
+  crash_point("tool-ended");
   output_ += end.output;
   stepped_ = stepped_ || end.succeeded;
   if (end.succeeded) return;
@@ -149,8 +124,7 @@ std::int64_t MountWave::act() {
 // What the tools said is not believed: fstab and the kernel are looked at once more.
 void MountWave::judge(core::ActionResult& result) {
   if (resource_ == nullptr) return;
-  Observer observer(machine_, declared_);
-  result.after = observer.observe(*resource_);
+  result.after = look_once_more();
   result.left = {result.after.found, 0, 0, result.after.content};
   if (result.after.found == core::Found::unseen) {
     error_ = Error(ErrorCode::io_error,
@@ -167,16 +141,6 @@ void MountWave::judge(core::ActionResult& result) {
   }
 }
 
-// Of an action that failed after something was changed.
-void MountWave::note_remains(bool line_written, core::ActionResult& result) {
-  Observer observer(machine_, declared_);
-  result.remains = resource_ == nullptr ? remains_of(observer.observe_leaving(action_.target, {}))
-                                        : remains_of(observer.observe(*resource_));
-  if (!result.remains) return;
-  result.remains->left.device = result.remains->left.inode = 0;
-  result.remains->made = line_written && action_.kind == core::ActionKind::create;
-}
-
 std::vector<core::ActionResult> MountWave::finish() {
   core::ActionResult result;
   if (edited_) result = std::move(*edited_);
@@ -190,12 +154,9 @@ std::vector<core::ActionResult> MountWave::finish() {
   result.skipped = !skipped_.empty();
   result.message = skipped_;
   if (error_) {
-    result.failure = digest_failure(*error_);
-    result.message = error_->message();
-    result.output = std::move(output_);
-    result.changed = acted_ || line_changed;
     if (line_changed || stepped_) note_remains(line_written, result);
-    result.error = std::move(error_);
+    result.output = std::move(output_);
+    add_error(line_changed, result);
   }
   return {std::move(result)};
 }

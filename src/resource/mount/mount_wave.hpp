@@ -9,18 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "datum/resource/wave.hpp"
+#include "../action_wave.hpp"
 
 namespace datum::resource {
 
-class MountWave final : public Wave {
+class MountWave final : public HalvesWave {
  public:
   // Mounts share no wave: there is one ordinal.
-  MountWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
-            std::shared_ptr<const core::Plan> plan, const std::vector<std::uint32_t>& ordinals,
-            WaveOptions options);
+  explicit MountWave(WaveBasis basis) : HalvesWave(std::move(basis)) {}
 
-  [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
   [[nodiscard]] bool uses_tools() const override { return true; }
   [[nodiscard]] std::optional<ToolStep> next_step() override;
   void end_step(ToolStepEnd end) override;
@@ -34,28 +31,15 @@ class MountWave final : public Wave {
   [[nodiscard]] Status decide_steps();
   [[nodiscard]] ToolStep step(const char* tool, std::vector<std::string> arguments) const;
   [[nodiscard]] bool going() const { return !error_ && skipped_.empty(); }
-  [[nodiscard]] std::int64_t now_ns() const;
   void judge(core::ActionResult& result);
-  void note_remains(bool line_written, core::ActionResult& result);
 
-  std::shared_ptr<const Machine> machine_;
-  std::shared_ptr<const Declared> declared_;
-  WaveOptions options_;
-  const core::Action& action_;
-  const model::Resource* resource_;  // null: it left the declaration
-  FileWave file_;
   bool begun_ = false;
-  std::optional<core::ActionResult> edited_;
   bool edited_error_ = false;
   std::deque<ToolStep> steps_;
-  bool acted_ = false;    // a tool was begun
   bool stepped_ = false;  // one succeeded
-  std::optional<Error> error_;
   std::string skipped_;
-  std::string still_running_;
   std::string output_;
   std::int64_t began_ns_ = 0;
-  std::shared_ptr<const core::Plan> plan_;
 };
 
 }  // namespace datum::resource

@@ -64,15 +64,8 @@ bool PackageWave::Work::removes() const {
   return resource::removes(action->kind);
 }
 
-PackageWave::PackageWave(std::shared_ptr<const Machine> machine,
-                         std::shared_ptr<const Declared> declared,
-                         std::shared_ptr<const core::Plan> plan,
-                         const std::vector<std::uint32_t>& ordinals, WaveOptions options)
-    : machine_(std::move(machine)),
-      declared_(std::move(declared)),
-      plan_(std::move(plan)),
-      options_(std::move(options)),
-      works_(make_works<Work>(*declared_, *plan_, ordinals)) {}
+PackageWave::PackageWave(WaveBasis basis)
+    : ActionWave(std::move(basis)), works_(make_works<Work>(*declared_, *plan_, ordinals_)) {}
 
 Result<std::vector<Prepared>> PackageWave::prepare(blobs::BlobStore& /*store*/) {
   return prepare_without_content(works_);
@@ -324,7 +317,7 @@ std::optional<ToolStep> PackageWave::next_transaction() {
   bool again = false;
   if (foresee(order, again)) {
     running_ = order;
-    if (options_.crash_point) options_.crash_point("transaction", works_.front().action->ordinal);
+    crash_point("transaction", works_.front().action->ordinal);
     return ToolStep{"apt-get install", machine_->packages->transaction(order), kTransactionNs, 0};
   }
   if (again) return refresh();
@@ -334,7 +327,7 @@ std::optional<ToolStep> PackageWave::next_transaction() {
 }
 
 void PackageWave::end_step(ToolStepEnd end) {
-  if (options_.crash_point) options_.crash_point("tool-ended", works_.front().action->ordinal);
+  crash_point("tool-ended", works_.front().action->ordinal);
   const bool transaction = running_.has_value();
   if (end.still_running) {
     for (auto& work : works_)
@@ -473,7 +466,7 @@ std::vector<core::ActionResult> PackageWave::finish() {
   Observer observer(machine_, declared_);
   std::vector<core::ActionResult> results;
   for (auto& work : works_) {
-    if (options_.crash_point) options_.crash_point("observe", work.action->ordinal);
+    crash_point("observe", work.action->ordinal);
     core::ActionResult result;
     if (work.going()) {
       result = describe(work, observer);

@@ -11,15 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "datum/resource/wave.hpp"
+#include "../action_wave.hpp"
 
 namespace datum::resource {
 
-class PackageWave final : public Wave {
+class PackageWave final : public ActionWave {
  public:
-  PackageWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
-              std::shared_ptr<const core::Plan> plan, const std::vector<std::uint32_t>& ordinals,
-              WaveOptions options);
+  explicit PackageWave(WaveBasis basis);
 
   [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
   [[nodiscard]] bool uses_tools() const override { return true; }
@@ -75,10 +73,6 @@ class PackageWave final : public Wave {
   [[nodiscard]] core::ActionResult describe(Work& work, Observer& observer);
   static void note_change(const Work& work, Observer& observer, core::ActionResult& result);
 
-  std::shared_ptr<const Machine> machine_;
-  std::shared_ptr<const Declared> declared_;
-  std::shared_ptr<const core::Plan> plan_;
-  WaveOptions options_;
   std::vector<Work> works_;
   Stage stage_ = Stage::begin;
   bool replace_conffiles_ = false;  // of the transaction that is next: `keep` goes first

@@ -32,23 +32,8 @@ Result<os::Unit> bring_up_to_date(os::Units& units, const std::string& name) {
   return std::move(seen.front());
 }
 
-ServiceWave::ServiceWave(std::shared_ptr<const Machine> machine,
-                         std::shared_ptr<const Declared> declared,
-                         std::shared_ptr<const core::Plan> plan,
-                         const std::vector<std::uint32_t>& ordinals, WaveOptions options)
-    : machine_(std::move(machine)),
-      declared_(std::move(declared)),
-      plan_(std::move(plan)),
-      options_(std::move(options)),
-      works_(make_works<Work>(*declared_, *plan_, ordinals)) {}
-
-void ServiceWave::crash_point(const char* name, const Work& work) const {
-  if (options_.crash_point) options_.crash_point(name, work.action->ordinal);
-}
-
-std::int64_t ServiceWave::now_ns() const {
-  return options_.clock == nullptr ? 0 : options_.clock->boot_now().ns;
-}
+ServiceWave::ServiceWave(WaveBasis basis)
+    : ActionWave(std::move(basis)), works_(make_works<Work>(*declared_, *plan_, ordinals_)) {}
 
 Result<std::vector<Prepared>> ServiceWave::prepare(blobs::BlobStore& /*store*/) {
   return prepare_without_content(works_);
@@ -79,7 +64,7 @@ Result<os::Unit> ServiceWave::look(const std::string& name) {
 }
 
 Result<os::Unit> ServiceWave::look_current(Work& work) {
-  crash_point("reload-manager", work);
+  crash_point("reload-manager", work.action->ordinal);
   return bring_up_to_date(*machine_->units, work.action->target.name.str());
 }
 
@@ -98,7 +83,7 @@ Status ServiceWave::change(Work& work) {
 }
 
 Status ServiceWave::change_file(const Work& work, os::UnitFileChange change) {
-  crash_point("unit-files", work);
+  crash_point("unit-files", work.action->ordinal);
   auto changed =
       machine_->units->change_file(work.action->target.name.str(), change, os::kUnitCallNs);
   if (!changed) return fail(std::move(changed).error().context(to_string(change)));
@@ -158,10 +143,10 @@ Status ServiceWave::mask(Work& work) {
 }
 
 Status ServiceWave::run_job(Work& work, os::UnitJob job) {
-  crash_point("job", work);
+  crash_point("job", work.action->ordinal);
   const auto name = work.action->target.name.str();
   auto ended = machine_->units->run_job(name, job, kUnitJobNs);
-  crash_point("job-ended", work);
+  crash_point("job-ended", work.action->ordinal);
   const std::string what(to_string(job));
   if (!ended) {
     if (ended.error().code() == ErrorCode::timed_out) work.still_running = name;
@@ -207,7 +192,7 @@ std::vector<core::ActionResult> ServiceWave::finish() {
   for (auto& work : works_) {
     core::ActionResult result;
     result.ordinal = work.action->ordinal;
-    crash_point("observe", work);
+    crash_point("observe", work.action->ordinal);
     if (!work.error)
       if (auto settled = check_settled(work); !settled) work.error = std::move(settled).error();
     if (!work.error) describe(work, result);

@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "datum/resource/wave.hpp"
+#include "../action_wave.hpp"
 
 namespace datum::resource {
 
-class ServiceWave final : public Wave {
+class ServiceWave final : public ActionWave {
  public:
-  ServiceWave(std::shared_ptr<const Machine> machine, std::shared_ptr<const Declared> declared,
-              std::shared_ptr<const core::Plan> plan, const std::vector<std::uint32_t>& ordinals,
-              WaveOptions options);
+  explicit ServiceWave(WaveBasis basis);
 
   [[nodiscard]] Result<std::vector<Prepared>> prepare(blobs::BlobStore& store) override;
   [[nodiscard]] std::int64_t act() override;
@@ -44,13 +42,7 @@ class ServiceWave final : public Wave {
   [[nodiscard]] Status sync_links();
   [[nodiscard]] Status check_settled(const Work& work);
   void describe(Work& work, core::ActionResult& result);
-  void crash_point(const char* name, const Work& work) const;
-  [[nodiscard]] std::int64_t now_ns() const;
 
-  std::shared_ptr<const Machine> machine_;
-  std::shared_ptr<const Declared> declared_;
-  std::shared_ptr<const core::Plan> plan_;
-  WaveOptions options_;
   std::vector<Work> works_;
 };
 

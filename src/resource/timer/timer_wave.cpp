@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "../action_wave.hpp"
 #include "../service/unit_facts.hpp"
-#include "../wave_run.hpp"
 
 namespace datum::resource {
 
@@ -15,22 +13,6 @@ constexpr const char* kLinks = "/etc/systemd/system";
 
 }  // namespace
 
-TimerWave::TimerWave(std::shared_ptr<const Machine> machine,
-                     std::shared_ptr<const Declared> declared,
-                     std::shared_ptr<const core::Plan> plan,
-                     const std::vector<std::uint32_t>& ordinals, WaveOptions options)
-    : machine_(machine),
-      declared_(declared),
-      options_(options),
-      action_(plan->actions[ordinals.front()]),
-      resource_(find_resource(*declared, action_)),
-      file_(std::move(machine), std::move(declared), plan, ordinals, std::move(options)),
-      plan_(std::move(plan)) {}
-
-void TimerWave::crash_point(const char* name) const {
-  if (options_.crash_point) options_.crash_point(name, action_.ordinal);
-}
-
 bool TimerWave::removes() const {
   return action_.kind == core::ActionKind::remove || action_.kind == core::ActionKind::leave;
 }
@@ -38,10 +20,6 @@ bool TimerWave::removes() const {
 bool TimerWave::has_change(std::string_view field) const {
   return std::any_of(action_.changes.begin(), action_.changes.end(),
                      [field](const auto& change) { return change.field == field; });
-}
-
-Result<std::vector<Prepared>> TimerWave::prepare(blobs::BlobStore& store) {
-  return file_.prepare(store);
 }
 
 Result<os::Unit> TimerWave::look() {
@@ -78,8 +56,7 @@ Status TimerWave::run_job(os::UnitJob job) {
 
 // Whether its file is as it is to be now; false where the action was skipped.
 Result<bool> TimerWave::edit() {
-  static_cast<void>(file_.act());
-  edited_ = std::move(file_.finish().front());
+  edited_ = edit_file();
   if (edited_->error) return fail(*edited_->error);
   if (edited_->skipped) return false;
   crash_point("reload-manager");
@@ -132,8 +109,7 @@ std::int64_t TimerWave::act() {
 
 void TimerWave::judge(core::ActionResult& result) {
   if (resource_ == nullptr) return;
-  Observer observer(machine_, declared_);
-  result.after = observer.observe(*resource_);
+  result.after = look_once_more();
   result.left = {result.after.found, result.after.identity.device, result.after.identity.inode,
                  result.after.content};
   result.traces = result.after.traces;
@@ -150,15 +126,6 @@ void TimerWave::judge(core::ActionResult& result) {
   }
 }
 
-// Of an action that failed after something was changed.
-void TimerWave::note_remains(bool file_written, core::ActionResult& result) {
-  Observer observer(machine_, declared_);
-  result.remains = resource_ == nullptr ? remains_of(observer.observe_leaving(action_.target, {}))
-                                        : remains_of(observer.observe(*resource_));
-  if (result.remains)
-    result.remains->made = file_written && action_.kind == core::ActionKind::create;
-}
-
 std::vector<core::ActionResult> TimerWave::finish() {
   core::ActionResult result;
   const bool edited = edited_.has_value() && !edited_->error && !edited_->skipped;
@@ -168,13 +135,10 @@ std::vector<core::ActionResult> TimerWave::finish() {
   result.atomic = false;
   result.still_running = still_running_;
   if (error_) {
-    result.failure = digest_failure(*error_);
-    result.message = error_->message();
-    result.skipped = false;
     const bool file_changed = edited || result.changed;
-    result.changed = acted_ || file_changed;
     if (file_changed) note_remains(edited, result);
-    result.error = std::move(error_);
+    result.skipped = false;
+    add_error(file_changed, result);
   }
   return {std::move(result)};
 }
