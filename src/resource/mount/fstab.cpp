@@ -11,10 +11,15 @@ using Text = std::string_view;
 using Options = std::set<std::string, std::less<>>;
 
 constexpr Text kBlank = " \t";
-constexpr std::array<Text, 6> kRestrictions{"ro",     "nosuid",  "nodev",
-                                            "noexec", "noatime", "nodiratime"};
+constexpr std::array<Text, 10> kRestrictions{"ro",      "nosuid",     "nodev",       "noexec",
+                                             "noatime", "nodiratime", "nosymfollow", "sync",
+                                             "dirsync", "lazytime"};
 // What takes each of them back, in the same order.
-constexpr std::array<Text, 6> kOpposites{"rw", "suid", "dev", "exec", "atime", "diratime"};
+constexpr std::array<Text, 10> kOpposites{"rw",        "suid",      "dev",       "exec",
+                                          "atime",     "diratime",  "symfollow", "async",
+                                          "nodirsync", "nolazytime"};
+// Those that the kernel tells of the file system and not of the mount point (fs/proc_namespace.c).
+constexpr std::array<Text, 4> kOfFileSystem{"ro", "sync", "dirsync", "lazytime"};
 
 bool is_octal(char c) {
   return c >= '0' && c <= '7';
@@ -194,7 +199,8 @@ std::optional<Mounted> find_mounted(std::string_view mountinfo, std::string_view
     found = Mounted{std::string(fields[2]), decode_field(dash[2]), decode_field(dash[1]),
                     split_options(fields[5])};
     for (auto& option : split_options(dash[3]))
-      if (option == "ro") found->options.insert(option);
+      if (std::find(kOfFileSystem.begin(), kOfFileSystem.end(), option) != kOfFileSystem.end())
+        found->options.insert(option);
   }
   return found;
 }

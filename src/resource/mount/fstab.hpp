@@ -43,15 +43,16 @@ struct Mounted {
   std::string number;  // "8:1"
   std::string source;  // "/dev/sda1", "host:/path", "tmpfs"
   std::string fs_type;
-  std::set<std::string, std::less<>> options;  // those of the mount point itself
+  // Those of the mount point itself, and of its file system those that every one may have.
+  std::set<std::string, std::less<>> options;
 };
 // Nothing if nothing is mounted there. Lines that are not of the format are passed over.
 [[nodiscard]] std::optional<Mounted> find_mounted(std::string_view mountinfo,
                                                   std::string_view path);
 
-// Of those options what takes something away from who uses the mount: ro, nosuid, nodev, noexec,
-// noatime, nodiratime. Whatever else is declared is the file system's own, or fstab's, and the
-// kernel has its own words for it.
+// Of those options what takes something away from who uses the mount (ro, nosuid, nodev, noexec,
+// noatime, nodiratime, nosymfollow), and when it is written (sync, dirsync, lazytime): the kernel
+// has the same words for them. Whatever else is declared is the file system's own, or fstab's.
 [[nodiscard]] std::set<std::string, std::less<>> restrictions(std::string_view options);
 [[nodiscard]] std::set<std::string, std::less<>> restrictions(
     const std::set<std::string, std::less<>>& options);

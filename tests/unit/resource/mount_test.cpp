@@ -21,9 +21,10 @@ const std::string kHead = "# static\nproc /proc proc defaults 0 0\n";
 const std::string kLine = "UUID=ab-cd /data ext4 nosuid,noatime 0 0\n";
 
 std::string mounted(const std::string& options = "nosuid,noatime",
-                    const std::string& number = "8:1", const std::string& source = "/dev/sda1") {
+                    const std::string& number = "8:1", const std::string& source = "/dev/sda1",
+                    const std::string& of_all = "rw") {
   return "22 1 0:5 / /proc rw - proc proc rw\n36 22 " + number + " / /data rw," + options +
-         " shared:9 - ext4 " + source + " rw\n";
+         " shared:9 - ext4 " + source + " " + of_all + "\n";
 }
 
 struct World {
@@ -162,6 +163,14 @@ TEST_CASE("mount: [M03] options are sets, and what they take away is asked of th
   CHECK(resource::restrictions("user,exec,size=1g") ==
         std::set<std::string, std::less<>>{"nodev", "nosuid"});
   CHECK(resource::restrictions("ro,rw").empty());
+  CHECK(resource::restrictions("sync,lazytime,nosymfollow,async") ==
+        std::set<std::string, std::less<>>{"lazytime", "nosymfollow"});
+  const auto seen = resource::find_mounted(
+      "36 22 8:1 / /data rw,noexec,nosymfollow,relatime - ext4 /dev/a rw,sync,lazytime,data=x\n",
+      "/data");
+  REQUIRE(seen);
+  CHECK(resource::restrictions(seen->options) ==
+        std::set<std::string, std::less<>>{"lazytime", "noexec", "nosymfollow", "sync"});
 }
 
 TEST_CASE("mount: over any bytes an edit holds, is repeatable and keeps every other line") {
@@ -234,6 +243,11 @@ TEST_CASE("mount: [M03] [M01] each difference is seen, and corrected by what it 
           kHead + kLine,
           mounted("nosuid,relatime"),
           "mountedOptions: nosuid -> noatime,nosuid\n",
+          {"mount --options remount --target /data"}},
+      Row{"a file system that is written at once",
+          kHead + kLine,
+          mounted("nosuid,noatime", "8:1", "/dev/sda1", "rw,sync"),
+          "mountedOptions: noatime,nosuid,sync -> noatime,nosuid\n",
           {"mount --options remount --target /data"}},
       Row{"another device mounted",
           kHead + kLine,
