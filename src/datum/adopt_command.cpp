@@ -68,8 +68,10 @@ Result<int> run_adoption(const Arguments& arguments) {
   AdoptedDocuments documents(!arguments.into.empty());
   bool failed = false;
   for (const auto& name : std::set<std::string>(arguments.files.begin(), arguments.files.end())) {
-    const auto portrait = resource::portray(*machine, name);
-    auto added = portrait ? documents.add(*portrait) : Status(fail(portrait.error()));
+    const auto portraits = resource::portray(*machine, name);
+    auto added = portraits ? Status() : Status(fail(portraits.error()));
+    for (std::size_t i = 0; added && i < portraits->size(); ++i)
+      added = documents.add((*portraits)[i]);
     if (added) continue;
     failed = true;
     std::fprintf(stderr, "datum: %s\n", text::escape(added.error().message()).c_str());

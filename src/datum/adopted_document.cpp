@@ -113,6 +113,7 @@ Status AdoptedDocuments::add(const resource::Portrait& portrait) {
                    : portrait.type == model::ResourceType::user    ? "user"
                    : portrait.type == model::ResourceType::group   ? "group"
                    : portrait.type == model::ResourceType::sysctl  ? "key"
+                   : portrait.type == model::ResourceType::timer   ? "timer"
                                                                    : "";
   if (*key != '\0' && name != portrait.name)
     document += std::string("  ") + key + ": " + quoted_plainly(portrait.name) + "\n";

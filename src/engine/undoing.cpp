@@ -13,6 +13,7 @@
 #include "datum/resource/kept.hpp"
 #include "done.hpp"
 #include "running.hpp"
+#include "undo_parts.hpp"
 
 namespace datum::engine {
 
@@ -26,6 +27,8 @@ constexpr std::size_t kMaxAttributes = std::size_t{2} << 20U;
 constexpr std::size_t kReadSize = 64 * 1024;
 // A value has at most 4 KiB, and a line for what was before.
 constexpr std::size_t kMaxDropIn = 64 * 1024;
+// Of a list that a part stands in, as large as it is read.
+constexpr std::size_t kMaxPart = std::size_t{16} << 20U;
 
 // Old content by the digest of what it is, not of how it is kept.
 class KeptContents final : public ContentSource {
@@ -187,6 +190,7 @@ class Builder {
   Result<model::ResourcePtr> declare(const Done& done, const core::Undo& undo) {
     using core::Found;
     if (undo.target.family == model::TargetFamily::sysctl) return declare_sysctl(done, undo);
+    if (is_part(undo.target.family)) return declare_part(done, undo);
     if (undo.target.family != model::TargetFamily::path)
       return fail(ErrorCode::unsupported, std::string("what a ")
                                               .append(to_string(undo.target.family))
@@ -212,6 +216,24 @@ class Builder {
       default:
         return fail(ErrorCode::unsupported, "what was there was no file, folder or link");
     }
+    model::finish_resource(resource);
+    return std::make_shared<const model::Resource>(std::move(resource));
+  }
+
+  // A name, a zone, a key, a value, a mount, a timer.
+  Result<model::ResourcePtr> declare_part(const Done& done, const core::Undo& undo) {
+    if (!done.tellable)
+      return fail(ErrorCode::conflict, "nobody can tell whether the action took effect");
+    std::string old;
+    if (done.announced.before != core::Found::absent && !done.announced.old_content.empty()) {
+      DATUM_ASSIGN(auto read, read_content(done, kMaxPart));
+      if (read.size > kMaxPart) return fail(ErrorCode::limit_exceeded, "its old file is too large");
+      old = std::move(read.bytes);
+    }
+    DATUM_ASSIGN(auto fields, former_part(done, undo.target, old));
+    model::Resource resource;
+    resource.reference = undo.reference;
+    resource.fields = std::move(fields);
     model::finish_resource(resource);
     return std::make_shared<const model::Resource>(std::move(resource));
   }

@@ -8,6 +8,7 @@
 #include "file/file_facts.hpp"
 #include "package/package_observer.hpp"
 #include "path_facts.hpp"
+#include "portrait_parts.hpp"
 #include "service/service_observer.hpp"
 #include "service/unit_facts.hpp"
 #include "show.hpp"
@@ -37,6 +38,10 @@ class Painter {
         declared_(make_declared(std::make_shared<const model::Manifest>())),
         sight_({std::shared_ptr<const Machine>(), &machine},
                {std::shared_ptr<const Declared>(), &declared_}) {}
+
+  Result<std::vector<Portrait>> part(const model::Target& target) {
+    return portray_part(sight_, target);
+  }
 
   Result<Portrait> path(std::string_view asked) {
     DATUM_ASSIGN(const auto where, sight_.walker().locate(asked));
@@ -219,21 +224,30 @@ Result<Portrait> portray_named(const Machine& machine, const model::Reference& r
     case ResourceType::sysctl:
       return painter.sysctl(name);
     default:
-      return fail(ErrorCode::unsupported,
-                  "name a File, Directory or Symlink by its path; no other type has a portrait");
+      return fail(
+          ErrorCode::unsupported,
+          "name a File, Directory or Symlink by its path, a Mount as mount:/PATH, a Setting "
+          "as setting:/PATH [section] key; a Repository has no portrait");
   }
 }
 
 }  // namespace
 
-Result<Portrait> portray(const Machine& machine, std::string_view asked) {
+Result<std::vector<Portrait>> portray(const Machine& machine, std::string_view asked) {
+  if (const auto part = find_part(asked)) {
+    auto made = Painter(machine).part(*part);
+    if (!made) return fail(std::move(made).error().context(shown(asked)));
+    return made;
+  }
   const auto reference = model::find_reference(asked);
   if (!reference && !asked.starts_with('/'))
     return fail(ErrorCode::invalid_argument,
                 shown(asked) + ": an absolute path or Type[name] was expected, as Package[nginx]");
   auto made = reference ? portray_named(machine, *reference) : Painter(machine).path(asked);
   if (!made) return fail(std::move(made).error().context(shown(asked)));
-  return made;
+  std::vector<Portrait> one;
+  one.push_back(std::move(*made));
+  return one;
 }
 
 }  // namespace datum::resource

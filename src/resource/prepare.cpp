@@ -8,6 +8,7 @@
 #include "datum/resource/kept.hpp"
 #include "file/file_facts.hpp"
 #include "path_facts.hpp"
+#include "setting/setting_provider.hpp"
 #include "transfer.hpp"
 
 namespace datum::resource {
@@ -108,9 +109,7 @@ class Keeper {
 
   // Errors of the store; what concerns only this file is in `failure`.
   Status keep(const core::Action& action, Prepared& prepared, std::optional<Error>& failure) {
-    // What a value was stands in the plan; its file may hold a secret that another Setting put
-    // there.
-    if (action.target.family == model::TargetFamily::setting) return {};
+    if (action.target.family == model::TargetFamily::setting) return keep_setting(action, prepared);
     const auto place = find_place(sight_, action.target);
     if (!place) return {};
     auto where = sight_.walker().locate(*place);
@@ -149,6 +148,28 @@ class Keeper {
       if (has_room) DATUM_TRY(keep_content(action, *opened, prepared, plain, failure));
     }
     return keep_metadata(action, opened->handle, opened->stat, plain, prepared);
+  }
+
+  // The value alone: its file may hold a secret that another Setting put there.
+  Status keep_setting(const core::Action& action, Prepared& prepared) {
+    if (action.found == core::Found::absent) return {};
+    const auto found = find_setting_value(sight_, action.target);
+    if (!found || !found->value) return {};
+    const auto* resource = sight_.declared().manifest->find(action.reference);
+    const bool secret = resource != nullptr && resource->find(model::Field::secret_ref) != nullptr;
+    const auto plain = crypto::sha256(as_bytes(*found->value));
+    const auto* left = sight_.declared().find_owned(action.target);
+    const bool was_secret = left != nullptr && left->content == sight_.keyed(plain);
+    prepared.not_kept = secret || found->hidden || was_secret;
+    if (prepared.not_kept) {
+      prepared.not_kept_reason = "it is a secret, or stands in a file that others may not read";
+      return {};
+    }
+    prepared.old_size = found->value->size();
+    BytesSource source(as_bytes(*found->value));
+    DATUM_ASSIGN(const auto stored, put_kept(store_, source, {}));
+    prepared.old_content = stored.digest;
+    return {};
   }
 
   Status keep_folder(const core::Action& action, const os::Location& where, Prepared& prepared) {

@@ -16,7 +16,9 @@ from machine import Node  # noqa: E402
 
 UNIT = "[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 KEY = "kernel.panic_on_oops"
-NAMES = ["/etc/hostname", "/etc/systemd", "/etc/mtab", "/usr/bin/mount", "Package[libc6]", "Package[systemd]", "Service[running]",
+TIMER = ("# Kept by Datum: changes made here are undone.\n[Unit]\nDescription=Starts job.service at its times\n\n[Timer]\n"
+         "OnCalendar=*-*-* 03:00:00\nOnCalendar=Mon 12:00\nPersistent=true\nUnit=job.service\n\n[Install]\nWantedBy=timers.target\n")
+NAMES = ["Hostname[x]", "Timezone[x]", "Timer[job]", "mount:/srv/m", "/etc/systemd", "/etc/mtab", "/usr/bin/mount", "Package[libc6]", "Package[systemd]", "Service[running]",
          "Service[stopped]", "Service[disabled]", "Service[masked]", "Service[systemd-journald]", "Service[apt-daily.timer]",
          "User[nobody]", "User[root]", "Group[adm]", f"Sysctl[{KEY}]"]
 
@@ -38,6 +40,13 @@ class Adopt(Case):
         node.must("systemctl", "mask", "masked")
         node.must("apt-mark", "hold", "systemd")
         node.put("/etc/hostname", "same\n")
+        node.put("/usr/share/zoneinfo/Etc/UTC", "TZif")
+        node.put("/etc/timezone", "Etc/UTC\n")
+        node.unit("job.service", "[Service]\nExecStart=/bin/true\n")
+        node.put("/etc/systemd/system/job.timer", TIMER)
+        node.put("/etc/fstab", "tmpfs /srv/m tmpfs nosuid,size=1m 0 0\n")
+        node.must("sh", "-c", "ln -sfn /usr/share/zoneinfo/Etc/UTC /etc/localtime; hostname same; "
+                  "mkdir -p /srv/m; systemctl daemon-reload; mount /srv/m; systemctl enable --now job.timer")
 
     def check_clean(self, node):
         plan = node.one_pass("plan", "--json")

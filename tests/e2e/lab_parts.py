@@ -5,6 +5,7 @@ and removal do; and sshd's own word for a key file that Datum made."""
 
 import pathlib
 import sys
+import time
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
@@ -71,6 +72,12 @@ class Lab(unittest.TestCase):
         done = self.node.enforce()
         self.assertEqual(done.code, code, done.text)
         return done
+
+    def revert(self):
+        number = self.node.events("--kind", "passStarted")[-1]["seq"]
+        done = self.node.datum("revert", str(number), "--state", Node.STATE, "--mode", "enforce", "--allow-removals", "10")
+        self.assertNotIn("cannot be undone", done.text)
+        self.assertEqual(done.code, 2, done.text)
 
     def seen(self):
         seen = self.node.observe("--json")
@@ -144,7 +151,64 @@ class Mounts(Lab):
         self.enforce(mount("absent", path="/srv/a b"))
 
 
+    def test_revert(self):
+        """mount: a reverted pass is unmounted and out of fstab again, one that unmounted is mounted again"""
+        self.enforce(mount("unmounted"))
+        before = self.sh("cat /etc/fstab")
+        self.enforce(mount())
+        self.revert()
+        self.assertEqual(self.sh("cat /etc/fstab; findmnt -n /srv/m"), before)
+        self.enforce(mount(), fleet.directory("d", "/srv/d"))
+        self.check_mounted()
+        self.enforce(mount("absent"))
+        self.assertEqual(self.sh("cat /etc/fstab; findmnt -n /srv/m"), "# static\n")
+        self.revert()
+        self.check_mounted()
+
+    def wait_for(self, condition):
+        for _ in range(600):
+            if condition():
+                return
+            time.sleep(0.1)
+        self.fail("waited a minute")
+
+    def test_dying(self):
+        """mount: a pass that dies while mount(8) runs is taken over by the next, which waits for its end; it is mounted once [M03]"""
+        self.node.put("/usr/sbin/mount.slow", "#!/bin/sh\necho >> /srv/reached\nuntil [ -e /srv/go ]; do sleep 0.02; done\n"
+                      'exec mount -i -t tmpfs none "$2"\n', 0o755)
+        self.sh("rm -f /srv/reached /srv/go")
+        reached = self.node.path("/srv/reached")
+        self.node.declare(mount(fsType="slow", options="defaults"))
+        running = self.node.start("reconcile")
+        self.wait_for(reached.exists)
+        self.sh("kill -9 $(cat /srv/pid)")
+        running.wait(timeout=60)
+        running = self.node.start("reconcile")
+        self.wait_for(lambda: any(event["kind"] == "actionToolAdopted" for event in self.node.events()))
+        self.node.put("/srv/go", "")
+        self.assertEqual(running.wait(timeout=60), 0)
+        self.assertEqual((reached.read_text(), self.sh("findmnt -n -o TARGET /srv/m")), ("\n", "/srv/m\n"))
+        ends = [event["event"]["outcome"] for event in self.node.events("--kind", "actionRecovered")]
+        self.assertEqual((ends, self.seen()), (["tookEffect"], {}))
+
+
 class Timers(Lab):
+    def test_revert(self):
+        """timer: a reverted pass leaves the timer as it was, enabled and waiting; one that it made is gone"""
+        self.enforce(timer())
+        before = self.sh(f"cat {TIMER}")
+        self.enforce(timer(onCalendar=["daily"], persistent=True))
+        self.revert()
+        self.assertEqual(self.sh(f"cat {TIMER}"), before)
+        self.enforce(timer(state="absent"))
+        self.revert()
+        self.assertEqual(self.sh(f"cat {TIMER}"), before)
+        self.assertEqual(self.node.show("job.timer", "UnitFileState", "SubState"), {"UnitFileState": "enabled", "SubState": "waiting"})
+        self.enforce(timer(state="absent"), fleet.directory("d", "/srv/d"))
+        self.enforce(timer())
+        self.revert()
+        self.assertEqual(self.node.show("job.timer", "LoadState", "ActiveState"), {"LoadState": "not-found", "ActiveState": "inactive"})
+
     def test_elapses(self):
         """timer: it is enabled and active, waits for its times, and starts its unit when one comes [T05]"""
         self.enforce(timer())

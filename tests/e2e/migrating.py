@@ -18,6 +18,8 @@ import tap  # noqa: E402
 
 PAGE = fleet.TOP / "docs/operating/migrating.md"
 PASSWD = "root:x:0:0:root:/root:/bin/bash\ndeploy:x:2000:2000:For releases:/srv/deploy:/bin/sh\n"
+KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAEBAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"]
 ODD = "{{ not a substitution }} and {{{{ neither\n\ttab, \"quotes\", 'single', # no comment\n\n  indented: yes\n"
 
 
@@ -34,10 +36,18 @@ class Case(unittest.TestCase):
         texts = {"etc/passwd": PASSWD, "etc/shadow": "root:*:1::::::\ndeploy:$6$a$hidden:1::::::\n",
                  "etc/group": "root:x:0:\nadm:x:4:deploy\ndeploy:x:2000:\n", "etc/gshadow": "root:*::\nadm:*::deploy\ndeploy:!::\n",
                  "etc/motd": "Welcome\n", "etc/odd": ODD, "etc/empty": "", "etc/no-end": "no line end", "etc/ends": "two\n\n",
+                 "etc/hostname": "web-1\n", "etc/timezone": "Etc/UTC\n", "etc/debian_version": "12\n",
+                 "etc/fstab": "# static\nUUID=ab-cd /srv/a\\040b ext4 nosuid,noatime 0 2\n", "etc/x.json": '{ "a": "b" }\n',
+                 "etc/x.ini": "[main]\nlevel = {{3\n", "etc/ssh/x_config": "PermitTTY  no\n",
                  "etc/long": "line\n" * 2000, "etc/secret": "hunter2\n", "usr/local/bin/tool": "#!/bin/sh\n"}
         for name, text in texts.items():
             (root / name).write_text(text)
             (root / name).chmod(0o644)
+        (root / "usr/share/zoneinfo/Etc/UTC").write_text("TZif")
+        (root / "srv/deploy/.ssh").mkdir(exist_ok=True, mode=0o700)
+        (root / "srv/deploy/.ssh/authorized_keys").write_text(f"# mine\n{KEYS[0]} a@desk\nno-pty,command=\"x y\" {KEYS[1]}\n")
+        for name in ("", "/authorized_keys"):
+            os.chown(root / f"srv/deploy/.ssh{name}", 2000, 2000)
         (root / "etc/binary").write_bytes(bytes(range(256)))
         (root / "etc/binary").chmod(0o644)
         for name in ("etc/shadow", "etc/gshadow", "etc/secret"):
@@ -89,7 +99,9 @@ esac
 
 class Adopt(Case):
     ALL = ["/etc/motd", "/etc/odd", "/etc/empty", "/etc/no-end", "/etc/ends", "/etc/long", "/etc/secret", "/etc/ssh", "/srv/deploy",
-           "/etc/localtime", "/usr/local/bin/tool", "User[deploy]", "User[root]", "Group[adm]", "Group[deploy]"]
+           "/usr/local/bin/tool", "User[deploy]", "User[root]", "Group[adm]", "Group[deploy]", "Hostname[x]", "Timezone[x]",
+           "AuthorizedKey[deploy]", "mount:/srv/a b", "setting:/etc/x.ini [main] level", "setting:/etc/ssh/x_config PermitTTY",
+           "setting:/etc/x.json {Json} dict/entry[. = 'a']/string"]
 
     def write_fleet(self, text):
         fleet.write_fleet(self.bench.fleet, {"base": []})
@@ -155,9 +167,12 @@ class Adopt(Case):
         """adopt: what is not there, is of no declarable type or has no name is said by itself, and the rest is printed"""
         os.mkfifo(self.root / "etc/pipe")
         done = self.adopt("/etc/motd", "/etc/nowhere", "/etc/pipe", "User[nobody-has]", "Package[x]", "relative", "File[x]",
-                          "/etc/binary", code=1)
+                          "/etc/binary", "setting:/etc/secret x =", "setting:/etc/x.ini [main] none", "mount:/nowhere", "Timer[x]",
+                          "AuthorizedKey[root]", "Repository[x]", code=1)
         for word in ("/etc/nowhere: nothing is there", "/etc/pipe: a socket, device or pipe", "User[nobody-has]: there is no such",
-                     "Package[x]: not under --root", "relative: an absolute path", "File[x]: name a File", "is no text; --into"):
+                     "Package[x]: not under --root", "relative: an absolute path", "File[x]: name a File", "is no text; --into",
+                     "others may not read the file", "nothing gives that value", "neither in fstab nor mounted", "Timer[x]: not under",
+                     "there is no such key", "a Repository has no portrait"):
             self.assertIn(word, done.err)
         self.assertIn("name: \"etc-motd\"", done.out)
         self.assertEqual(done.out.count("datum: v1alpha1"), 1)

@@ -33,7 +33,7 @@ std::optional<Found> read_key(Text text, Text fingerprint) {
   const auto base64 = behind.substr(0, behind.find_first_of(kLineWhite));
   if (type.empty() || base64.empty()) return std::nullopt;
   const auto key = model::find_public_key(std::string(type).append(" ").append(base64));
-  if (!key || key->fingerprint != fingerprint) return std::nullopt;
+  if (!key || (!fingerprint.empty() && key->fingerprint != fingerprint)) return std::nullopt;
   const auto size = static_cast<std::size_t>(base64.data() + base64.size() - text.data());
   return Found{text.substr(0, size), text.substr(size)};
 }

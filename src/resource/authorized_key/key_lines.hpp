@@ -17,7 +17,8 @@ struct KeyLine {
   std::string_view key;      // "ssh-ed25519   AAAA…", as it stands there
   std::string_view comment;  // without white space around it
 };
-// The lines whose key has that fingerprint, in order. What is no key is passed over, as sshd does.
+// The lines whose key has that fingerprint (empty: any), in order. What is no key is passed over,
+// as sshd does.
 [[nodiscard]] std::vector<KeyLine> find_key_lines(std::string_view text,
                                                   std::string_view fingerprint);
 

@@ -32,10 +32,8 @@ bool is_missing(const Error& error) {
 }
 
 // Errors are what makes it impossible to look, in words; nothing is followed and nothing touched.
-Status look(Sight& sight, const model::Target& target, Keys& keys) {
-  const auto key = model::find_key_target(target.name);
-  if (!key) return fail(ErrorCode::corrupt, target.text() + " names no key");
-  auto owner = find_keys_owner(sight, key->user);
+Status look_at_keys(Sight& sight, std::string_view user, Keys& keys) {
+  auto owner = find_keys_owner(sight, user);
   if (!owner && owner.error().code() == ErrorCode::not_found) return {};
   if (!owner) return fail(std::move(owner).error());
   keys.owner = std::move(*owner);
@@ -58,7 +56,14 @@ Status look(Sight& sight, const model::Target& target, Keys& keys) {
   auto whole = read_keys(sight, *keys.where, *keys.owner);
   if (!whole) return fail(std::move(whole).error().context(keys.owner->path));
   keys.whole = std::move(*whole);
-  keys.lines = find_key_lines(keys.whole->text, key->fingerprint);
+  return {};
+}
+
+Status look(Sight& sight, const model::Target& target, Keys& keys) {
+  const auto key = model::find_key_target(target.name);
+  if (!key) return fail(ErrorCode::corrupt, target.text() + " names no key");
+  DATUM_TRY(look_at_keys(sight, key->user, keys));
+  if (keys.whole) keys.lines = find_key_lines(keys.whole->text, key->fingerprint);
   return {};
 }
 
@@ -212,6 +217,13 @@ Status KeyProvider::commit(Bench& bench, Work& work) const {
 
 Status KeyProvider::remove(Bench& bench, Work& work) const {
   return put_in_place(bench, work);
+}
+
+Result<std::string> read_keys_of(Sight& sight, std::string_view user) {
+  Keys keys;
+  DATUM_TRY(look_at_keys(sight, user, keys));
+  if (!keys.owner) return fail(ErrorCode::not_found, "there is no such local user");
+  return keys.whole ? std::move(keys.whole->text) : std::string();
 }
 
 Status look_at_leaving_key(Sight& sight, core::LeavingObservation& seen) {

@@ -3,6 +3,9 @@
 // made as sshd wants them.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "../provider.hpp"
 
 namespace datum::resource {
@@ -19,6 +22,9 @@ class KeyProvider final : public Provider {
   [[nodiscard]] Status commit(Bench& bench, Work& work) const override;
   [[nodiscard]] Status remove(Bench& bench, Work& work) const override;
 };
+
+// The text of the user's file; empty where it is missing. Errors as for looking at a key of it.
+[[nodiscard]] Result<std::string> read_keys_of(Sight& sight, std::string_view user);
 
 // A key that left the declaration.
 [[nodiscard]] Status look_at_leaving_key(Sight& sight, core::LeavingObservation& seen);

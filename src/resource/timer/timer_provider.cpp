@@ -134,6 +134,26 @@ std::string write_timer(const model::Resource& timer) {
   return text.append("\n\n[Install]\nWantedBy=timers.target\n");
 }
 
+std::optional<std::vector<model::FieldValue>> read_timer(std::string_view name,
+                                                         std::string_view text) {
+  model::Resource timer;
+  timer.reference.type = model::ResourceType::timer;
+  timer.fields.push_back({Field::timer, std::string(name)});
+  timer.fields.push_back({Field::on_calendar, values_of(text, "OnCalendar")});
+  const auto add_one = [&](Field field, const char* key) {
+    auto values = values_of(text, key);
+    if (values.size() == 1) timer.fields.push_back({field, std::move(values.front())});
+  };
+  add_one(Field::unit, "Unit");
+  add_one(Field::randomized_delay, "RandomizedDelaySec");
+  if (const auto persistent = values_of(text, "Persistent"); persistent.size() == 1)
+    timer.fields.push_back({Field::persistent, persistent.front() == "true"});
+  auto fields = timer.fields;
+  model::finish_resource(timer);
+  if (times_of(timer).empty() || write_timer(timer) != text) return std::nullopt;
+  return fields;
+}
+
 void TimerProvider::observe(Sight& sight, const model::Resource& resource,
                             core::Observation& seen) const {
   WholeText whole;

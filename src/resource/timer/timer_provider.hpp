@@ -4,7 +4,10 @@
 // is the wave's (timer_wave.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "../provider.hpp"
 
@@ -23,5 +26,8 @@ class TimerProvider final : public Provider {
 
 // The whole file.
 [[nodiscard]] std::string write_timer(const model::Resource& timer);
+// The fields of the Timer `name` whose file that is; nothing for a file that no Timer has.
+[[nodiscard]] std::optional<std::vector<model::FieldValue>> read_timer(std::string_view name,
+                                                                       std::string_view text);
 
 }  // namespace datum::resource

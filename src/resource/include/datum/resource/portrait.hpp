@@ -28,9 +28,12 @@ struct Portrait {
 // More content than this is not taken: a fleet is text that people review.
 inline constexpr std::size_t kMaxPortraitContent = std::size_t{16} * 1024 * 1024;
 
-// An absolute path, whose type is that of what lies there, or `Type[name]`. Errors say what was
-// asked for and why there is no portrait of it: nothing is there (`not_found`), it is of no type
-// that can be declared or has no provider here (`unsupported`), it cannot be read. Blocks.
-[[nodiscard]] Result<Portrait> portray(const Machine& machine, std::string_view asked);
+// An absolute path, whose type is that of what lies there, `Type[name]`, or a target that no name
+// of a document can say, as `datum owned` spells it: mount:/srv. One portrait; of
+// AuthorizedKey[user] one for each key. Errors say what was asked for and why there is no portrait
+// of it: nothing is there (`not_found`), it is of no type that can be declared or has no provider
+// here
+// (`unsupported`), it cannot be read. Blocks.
+[[nodiscard]] Result<std::vector<Portrait>> portray(const Machine& machine, std::string_view asked);
 
 }  // namespace datum::resource
