@@ -31,11 +31,12 @@ class Mutations(unittest.TestCase):
         self.root = pathlib.Path(scratch.name)
 
     def test_list(self):
-        """mutations: there are at least forty, each of a file and a case that exist, none twice"""
+        """mutations: there are at least forty, each fits the tree and names a case that exists, none twice"""
         mutations, names = run.read_mutations(), case_names(run.HERE.parent)
         self.assertGreaterEqual(len(mutations), 40)
         self.assertEqual([one["case"] for one in mutations if one["case"] not in names], [])
-        self.assertEqual([one["file"] for one in mutations if not (run.ROOT / one["file"]).is_file()], [])
+        unfit = [f"{one['file']}: {one['old']}: {run.find_problem(one)}" for one in mutations if run.find_problem(one)]
+        self.assertEqual(unfit, [])
         changes = {(one["file"], one["old"], one["new"], one["case"]) for one in mutations}
         self.assertEqual(len(changes), len(mutations))
 

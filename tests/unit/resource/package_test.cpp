@@ -445,3 +445,24 @@ TEST_CASE("package: before Datum's own is upgraded the running release is kept [
     CHECK(world.steps == Steps{"keep the running release", "apt-get install"});
   }
 }
+
+TEST_CASE(
+    "package: a version is what the package manager has, whatever a tool that was cut off "
+    "said [R12]") {
+  World world;
+  world.packages.put("a", {"1.0"});
+  world.packages.offer("a", {"2.0", {}, {}, false});
+  world.packages.read_lists();
+  const A wanted{"a", "present", "2.0"};
+  world.end = [&](resource::ToolStepEnd& ended) {
+    ended.succeeded = true;
+    world.packages.put("a", {"1.0"});
+  };
+  world.apply({wanted});
+  CHECK(world.outcomes["a"].starts_with("failed: "));
+  CHECK(world.drifts(wanted) == "version: 1.0 -> 2.0\n");
+  world.end = {};
+  world.apply({wanted});
+  CHECK(world.outcomes["a"] == "succeeded");
+  CHECK(world.drifts(wanted).empty());
+}
