@@ -47,6 +47,10 @@ TIMERS = {
     "a timer whose file the manager has not read": (f"touch -d '+1 min' {TIMER}", {"loaded": "as an older file said"}),
     "a timer with another unit": (f"sed -i 's/^Unit=.*/Unit=other.service/' {TIMER}; systemctl daemon-reload",
                                   {"unit": "other.service"}),
+    "a timer that makes up for missed times": (f"sed -i 's/^Persistent=.*/Persistent=true/' {TIMER}; systemctl daemon-reload",
+                                               {"persistent": "true"}),
+    "a timer with another delay": (f"sed -i 's/^Randomized.*/RandomizedDelaySec=1h/' {TIMER}; systemctl daemon-reload",
+                                   {"randomizedDelay": "1h"}),
     "a timer with other lines": (f"echo '# mine' >> {TIMER}; systemctl daemon-reload", {"content": "other lines"}),
     "a timer without its file": (f"rm {TIMER}; systemctl daemon-reload", {"state": "absent"}),
 }
