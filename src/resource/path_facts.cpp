@@ -164,6 +164,29 @@ bool accept(Sight& sight, const os::Location& where, const std::optional<os::Fil
   return true;
 }
 
+std::optional<OwnPlace> look_at_own_place(Sight& sight, std::string_view path,
+                                          core::Observation& seen) {
+  OwnPlace place;
+  auto where = sight.walker().locate(path);
+  if (!where) {
+    const auto code = where.error().code();
+    const bool missing = code == ErrorCode::not_found || code == ErrorCode::not_directory;
+    if (missing) seen.found = core::Found::absent;
+    if (missing) return place;
+    set_unknown(seen, "not looked at and not touched", where.error());
+    return std::nullopt;
+  }
+  const auto stat = sight.find(*where);
+  if (!stat) {
+    set_unknown(seen, "cannot be looked at", stat.error());
+    return std::nullopt;
+  }
+  if (!accept(sight, *where, *stat, seen)) return std::nullopt;
+  place.where = std::move(*where);
+  place.stat = *stat;
+  return place;
+}
+
 namespace {
 
 using FindId = Result<std::optional<std::uint32_t>> (os::Accounts::*)(std::string_view);

@@ -29,6 +29,15 @@ namespace datum::resource {
 // nothing more is to be said.
 [[nodiscard]] bool accept(Sight& sight, const os::Location& where,
                           const std::optional<os::FileStat>& stat, core::Observation& seen);
+// A file that a provider writes as a whole, and the folders on its way may be missing.
+struct OwnPlace {
+  std::optional<os::Location> where;
+  std::optional<os::FileStat> stat;  // nothing: nothing lies there
+};
+// Records what lies there; nothing if the question is settled: it cannot be looked at, and `seen`
+// says why.
+[[nodiscard]] std::optional<OwnPlace> look_at_own_place(Sight& sight, std::string_view path,
+                                                        core::Observation& seen);
 [[nodiscard]] core::Traces traces_of(const os::FileStat& stat);
 void set_unknown(core::Observation& seen, std::string reason);
 void set_unknown(core::Observation& seen, std::string_view what, const Error& error);

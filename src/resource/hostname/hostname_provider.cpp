@@ -39,28 +39,15 @@ Status look_at_file(Sight& sight, const os::Location& where, std::string_view wa
 // False if the question is settled: it cannot be looked at.
 bool look_at_place(Sight& sight, const model::Resource& resource, core::Observation& seen,
                    Persisted& persisted) {
-  const auto where = sight.walker().locate(resource.target.name);
-  if (!where) {
-    const auto code = where.error().code();
-    if (code != ErrorCode::not_found && code != ErrorCode::not_directory) {
-      set_unknown(seen, "not looked at and not touched", where.error());
-      return false;
-    }
-    seen.found = core::Found::absent;
+  const auto place = look_at_own_place(sight, resource.target.name, seen);
+  if (!place) return false;
+  if (!place->stat) return true;
+  if (place->stat->type != os::FileType::regular) {
+    persisted.words = "a " + std::string(to_string(place->stat->type));
     return true;
   }
-  const auto stat = sight.find(*where);
-  if (!stat) {
-    set_unknown(seen, "cannot be looked at", stat.error());
-    return false;
-  }
-  if (!accept(sight, *where, *stat, seen)) return false;
-  if (!*stat) return true;
-  if ((*stat)->type != os::FileType::regular) {
-    persisted.words = "a " + std::string(to_string((*stat)->type));
-    return true;
-  }
-  const auto looked = look_at_file(sight, *where, resource.text(Field::hostname), seen, persisted);
+  const auto looked =
+      look_at_file(sight, *place->where, resource.text(Field::hostname), seen, persisted);
   if (!looked) set_unknown(seen, "cannot be read", looked.error());
   return looked.has_value();
 }

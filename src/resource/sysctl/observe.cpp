@@ -43,29 +43,15 @@ Persisted judge_file(Sight& sight, const model::Resource& resource, const os::Op
 bool look_at_drop_in(Sight& sight, const model::Resource& resource, core::Observation& seen,
                      Persisted& persisted) {
   persisted.words = "absent";
-  const auto where = sight.walker().locate(place_of(resource.target));
-  if (!where) {
-    const auto code = where.error().code();
-    if (code == ErrorCode::not_found || code == ErrorCode::not_directory) {
-      seen.found = core::Found::absent;
-      return true;
-    }
-    set_unknown(seen, "not looked at and not touched", where.error());
-    return false;
-  }
-  const auto stat = sight.find(*where);
-  if (!stat) {
-    set_unknown(seen, "cannot be looked at", stat.error());
-    return false;
-  }
-  if (!accept(sight, *where, *stat, seen)) return false;
-  if (!*stat) return true;
-  if ((*stat)->type != os::FileType::regular) {
-    persisted.words = "a " + std::string(to_string((*stat)->type));
+  const auto place = look_at_own_place(sight, place_of(resource.target), seen);
+  if (!place) return false;
+  if (!place->stat) return true;
+  if (place->stat->type != os::FileType::regular) {
+    persisted.words = "a " + std::string(to_string(place->stat->type));
     return true;
   }
-  const auto opened =
-      sight.files().open_file_with_stat(where->folder->handle, where->name, os::Access::read);
+  const auto opened = sight.files().open_file_with_stat(place->where->folder->handle,
+                                                        place->where->name, os::Access::read);
   auto text =
       opened ? read_drop_in(sight, opened->handle) : Result<std::string>(fail(opened.error()));
   if (!text) {

@@ -77,29 +77,15 @@ enum class Looked : std::uint8_t { settled, missing, file };
 
 Looked look_at_place(Sight& sight, const model::Resource& resource, core::Observation& seen,
                      WholeText& whole) {
-  const auto where = sight.walker().locate(place_of(resource.target));
-  if (!where && (where.error().code() == ErrorCode::not_found ||
-                 where.error().code() == ErrorCode::not_directory)) {
-    seen.found = core::Found::absent;
-    return Looked::missing;
-  }
-  if (!where) {
-    set_unknown(seen, "not looked at and not touched", where.error());
-    return Looked::settled;
-  }
-  const auto stat = sight.find(*where);
-  if (!stat) {
-    set_unknown(seen, "cannot be looked at", stat.error());
-    return Looked::settled;
-  }
-  if (!accept(sight, *where, *stat, seen)) return Looked::settled;
-  if (!*stat) return Looked::missing;
-  if ((*stat)->type != os::FileType::regular) {
-    set_unknown(seen, "a " + std::string(to_string((*stat)->type)) +
+  const auto place = look_at_own_place(sight, place_of(resource.target), seen);
+  if (!place) return Looked::settled;
+  if (!place->stat) return Looked::missing;
+  if (place->stat->type != os::FileType::regular) {
+    set_unknown(seen, "a " + std::string(to_string(place->stat->type)) +
                           " is where its file is expected (a masked unit is a link); not touched");
     return Looked::settled;
   }
-  auto read = read_whole_text(sight, *where);
+  auto read = read_whole_text(sight, *place->where);
   if (!read) {
     set_unknown(seen, "its file cannot be read", read.error());
     return Looked::settled;

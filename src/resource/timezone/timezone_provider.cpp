@@ -70,27 +70,16 @@ std::string words_of(std::string_view target) {
 bool look_at_link(Sight& sight, const model::Resource& resource, core::Observation& seen,
                   std::string& words) {
   words = "absent";
-  const auto where = sight.walker().locate(resource.target.name);
-  if (!where) {
-    const auto code = where.error().code();
-    const bool missing = code == ErrorCode::not_found || code == ErrorCode::not_directory;
-    if (!missing) set_unknown(seen, "not looked at and not touched", where.error());
-    if (missing) seen.found = core::Found::absent;
-    return missing;
-  }
-  const auto stat = sight.find(*where);
-  if (!stat) {
-    set_unknown(seen, "cannot be looked at", stat.error());
-    return false;
-  }
-  if (!accept(sight, *where, *stat, seen)) return false;
-  if (!*stat) return true;
-  if ((*stat)->type != os::FileType::symlink) {
-    words = "a " + std::string(to_string((*stat)->type));
-    record_owned_content(sight, *where, **stat, seen);
+  const auto place = look_at_own_place(sight, resource.target.name, seen);
+  if (!place) return false;
+  if (!place->stat) return true;
+  const auto& where = *place->where;
+  if (place->stat->type != os::FileType::symlink) {
+    words = "a " + std::string(to_string(place->stat->type));
+    record_owned_content(sight, where, *place->stat, seen);
     return true;
   }
-  const auto text = sight.files().read_symlink(where->folder->handle, where->name);
+  const auto text = sight.files().read_symlink(where.folder->handle, where.name);
   if (!text) {
     set_unknown(seen, "cannot be read", text.error());
     return false;
