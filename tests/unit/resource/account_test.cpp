@@ -42,15 +42,8 @@ struct World {
   // Observes, plans and runs the wave of one user; its outcome in words.
   std::string apply(const model::Resource& resource) {
     ran.clear();
-    auto declared = declare({resource});
-    resource::Observer observer(scene.shared(), declared);
-    const std::vector<core::Observation> before{
-        observer.observe(*declared->manifest->resources[0])};
-    core::PlanInput input;
-    input.manifest = declared->manifest.get();
-    input.observations = before;
-    input.state = &state;
-    auto plan = std::make_shared<core::Plan>(core::compute_plan(input));
+    const auto planned = plan_for(scene, state, {resource});
+    const auto& plan = planned.plan;
     if (plan->actions.empty()) return "nothing to do";
     if (!plan->actions[0].refusal.empty()) return "refused: " + plan->actions[0].refusal;
     CHECK(plan->actions[0].privileged);
@@ -63,7 +56,7 @@ struct World {
       return ended;
     };
     if (between) between();
-    const auto wave = resource::make_wave(scene.shared(), declared, plan, {0}, options);
+    const auto wave = resource::make_wave(scene.shared(), planned.declared, plan, {0}, options);
     MemoryBlobs blobs;
     REQUIRE(wave->prepare(blobs));
     wave->act();

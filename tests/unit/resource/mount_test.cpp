@@ -75,36 +75,17 @@ struct World {
   // Its outcome; "nothing" if there is nothing to do.
   std::string apply(const std::vector<model::Resource>& resources) {
     steps.clear();
-    const auto declared = declare(resources, state.owned);
-    resource::Observer observer(scene.shared(), declared);
-    std::vector<core::Observation> before;
-    for (const auto& one : declared->manifest->resources) before.push_back(observer.observe(*one));
-    std::vector<core::LeavingObservation> leaving;
-    for (const auto& [target, owned] : state.owned)
-      if (resources.empty()) leaving.push_back(observer.observe_leaving(target, owned));
-    core::PlanInput input;
-    input.manifest = declared->manifest.get();
-    input.observations = before;
-    input.leaving = leaving;
-    input.state = &state;
-    auto plan = std::make_shared<core::Plan>(core::compute_plan(input));
-    const auto ordinals = core::next_wave(*plan, {});
-    if (ordinals.empty()) return plan->empty() ? "nothing" : plan->actions[0].note;
+    const auto planned = plan_for(scene, state, resources);
+    const auto& plan = *planned.plan;
+    const auto ordinals = planned.first_wave();
+    if (ordinals.empty()) return plan.empty() ? "nothing" : plan.actions[0].note;
     const auto wave =
-        resource::make_wave(scene.shared(), declared, plan, ordinals, resource::WaveOptions{});
+        resource::make_wave(scene.shared(), planned.declared, planned.plan, ordinals, {});
     MemoryBlobs blobs;
     if (!wave->prepare(blobs)) return "not prepared";
     run_tools(*wave);
     static_cast<void>(wave->act());
-    const auto result = std::move(wave->finish().front());
-    if (result.skipped) return "skipped: " + result.message;
-    if (result.error) return "failed: " + result.error->message();
-    auto& owned = state.owned[plan->actions[0].target];
-    owned.created = owned.created || plan->actions[0].kind == core::ActionKind::create;
-    owned.left = result.left;
-    owned.reference = plan->actions[0].reference;
-    if (result.left.found == core::Found::absent) state.owned.clear();
-    return "succeeded";
+    return record_one(state, plan, wave->finish().front());
   }
 
  private:
@@ -342,15 +323,8 @@ TEST_CASE("mount: what is made below it in one plan comes after it, and its fold
   world.files.remove("/data");
   auto file = a_file("/data/x").content(world.scene.content, "x").named("a").done();
   auto folder = a_directory("/data").named("z").done();
-  const auto declared = declare({World::wanted("mounted"), file, folder});
-  resource::Observer observer(world.scene.shared(), declared);
-  std::vector<core::Observation> before;
-  for (const auto& one : declared->manifest->resources) before.push_back(observer.observe(*one));
-  core::PlanInput input;
-  input.manifest = declared->manifest.get();
-  input.observations = before;
-  input.state = &world.state;
+  const auto planned = plan_for(world.scene, world.state, {World::wanted("mounted"), file, folder});
   std::string order;
-  for (const auto& action : core::compute_plan(input).actions) order += action.target.text() + " ";
+  for (const auto& action : planned.plan->actions) order += action.target.text() + " ";
   CHECK(order == "/data mount:/data /data/x ");
 }

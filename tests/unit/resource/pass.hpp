@@ -2,6 +2,7 @@
 // between the steps (recording) is left out; what ownership needs of it is kept here.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <string>
@@ -56,6 +57,50 @@ class MemoryBlobs final : public blobs::BlobStore {
   int syncs = 0;
 };
 
+// What a pass knows before its first wave.
+struct Planned {
+  std::shared_ptr<const resource::Declared> declared;
+  std::vector<core::Observation> before;
+  std::shared_ptr<core::Plan> plan;
+
+  [[nodiscard]] std::vector<std::uint32_t> first_wave() const { return core::next_wave(*plan, {}); }
+};
+// Looks at what is declared and at what is owned and left it.
+inline Planned plan_for(Scene& scene, const core::State& state,
+                        const std::vector<model::Resource>& resources) {
+  Planned planned;
+  planned.declared = declare(resources, state.owned);
+  const auto& manifest = *planned.declared->manifest;
+  resource::Observer observer(scene.shared(), planned.declared);
+  for (const auto& one : manifest.resources) planned.before.push_back(observer.observe(*one));
+  std::vector<core::LeavingObservation> leaving;
+  for (const auto& [target, owned] : state.owned)
+    if (std::none_of(manifest.resources.begin(), manifest.resources.end(),
+                     [&](const auto& one) { return one->target == target; }))
+      leaving.push_back(observer.observe_leaving(target, owned));
+  core::PlanInput input;
+  input.manifest = &manifest;
+  input.observations = planned.before;
+  input.leaving = leaving;
+  input.state = &state;
+  planned.plan = std::make_shared<core::Plan>(core::compute_plan(input));
+  return planned;
+}
+
+// The outcome of a plan of one action in words, and what ownership needs of it.
+inline std::string record_one(core::State& state, const core::Plan& plan,
+                              const core::ActionResult& result) {
+  if (result.skipped) return "skipped: " + result.message;
+  if (result.error) return "failed: " + result.error->message();
+  const auto& action = plan.actions[0];
+  auto& owned = state.owned[action.target];
+  owned.created = owned.created || action.kind == core::ActionKind::create;
+  owned.left = result.left;
+  owned.reference = action.reference;
+  if (result.left.found == core::Found::absent) state.owned.clear();
+  return "succeeded";
+}
+
 struct PassResult {
   std::vector<core::Observation> before;
   std::shared_ptr<core::Plan> plan;
@@ -99,39 +144,16 @@ class Pass {
 
   PassResult run(const std::vector<model::Resource>& resources) {
     PassResult result;
-    auto declared = declare(resources, state.owned);
-    const auto leaving = look(declared, result);
-    core::PlanInput input;
-    input.manifest = declared->manifest.get();
-    input.observations = result.before;
-    input.leaving = leaving;
-    input.state = &state;
-    result.plan = std::make_shared<core::Plan>(core::compute_plan(input));
+    auto planned = plan_for(scene_, state, resources);
+    result.before = std::move(planned.before);
+    result.plan = std::move(planned.plan);
     if (alter_plan) alter_plan(*result.plan);
-    run_waves(declared, result);
-    remember(*declared, result);
+    run_waves(planned.declared, result);
+    remember(result);
     return result;
   }
 
  private:
-  static bool is_target(const model::Manifest& manifest, const model::Target& target) {
-    for (const auto& one : manifest.resources)
-      if (one->target == target) return true;
-    return false;
-  }
-
-  std::vector<core::LeavingObservation> look(
-      const std::shared_ptr<const resource::Declared>& declared, PassResult& result) {
-    resource::Observer observer(scene_.shared(), declared);
-    for (const auto& one : declared->manifest->resources)
-      result.before.push_back(observer.observe(*one));
-    std::vector<core::LeavingObservation> leaving;
-    for (const auto& [target, owned] : state.owned)
-      if (!is_target(*declared->manifest, target))
-        leaving.push_back(observer.observe_leaving(target, owned));
-    return leaving;
-  }
-
   void run_waves(const std::shared_ptr<const resource::Declared>& declared, PassResult& result) {
     std::vector<core::Phase> phases(result.plan->actions.size(), core::Phase::waiting);
     for (;;) {
@@ -154,7 +176,7 @@ class Pass {
   }
 
   // What the events of the pass would leave in the state.
-  void remember(const resource::Declared& declared, const PassResult& result) {
+  void remember(const PassResult& result) {
     for (const auto& action : result.plan->actions) {
       const auto found = result.results.find(action.ordinal);
       const bool done =
@@ -173,16 +195,16 @@ class Pass {
       if (const auto known = state.owned.find(action.target); known != state.owned.end())
         known->second.reference = action.reference;
     }
-    static_cast<void>(declared);
   }
 
   Scene& scene_;
 };
 
 // A life that ends at `point` of the wave that makes `wanted`; recovery has to say whether it was
-// made (`is_done` looks) and to remove what lies beside it; then a pass that nothing ends.
+// made (`find_outcome` looks) and to remove what lies beside it; then a pass that nothing ends.
 inline void die_and_pass_again(Scene& scene, Pass& pass, const model::Resource& wanted,
-                               const std::string& point, const std::function<bool()>& is_done) {
+                               const std::string& point,
+                               const std::function<core::RecoveredOutcome()>& find_outcome) {
   struct Ended {};
   pass.options.crash_point = [&](const char* at, std::uint32_t) {
     if (at == point) throw Ended();
@@ -195,12 +217,19 @@ inline void die_and_pass_again(Scene& scene, Pass& pass, const model::Resource& 
   dead.observed = {Digest{}};
   const auto told = resource::recover_actions(scene.machine(), *declare({wanted}), dead);
   REQUIRE(told.size() == 1);
-  using core::RecoveredOutcome;
-  CHECK(told[0].outcome == (is_done() ? RecoveredOutcome::took_effect : RecoveredOutcome::did_not));
+  CHECK(told[0].outcome == find_outcome());
   if (told[0].temporary_left)
     CHECK(resource::remove_leftover(scene.machine(), dead.store, {dead.pass, 0, wanted.target}));
   pass.options.crash_point = {};
   pass.run({wanted});
+}
+inline void die_and_pass_again(Scene& scene, Pass& pass, const model::Resource& wanted,
+                               const std::string& point, const std::function<bool()>& is_done) {
+  using core::RecoveredOutcome;
+  const std::function<RecoveredOutcome()> find_outcome = [&] {
+    return is_done() ? RecoveredOutcome::took_effect : RecoveredOutcome::did_not;
+  };
+  die_and_pass_again(scene, pass, wanted, point, find_outcome);
 }
 
 }  // namespace datum::test

@@ -43,21 +43,14 @@ struct World {
 
   // Observes, plans and runs the wave of one service; its outcome in words.
   std::string apply(const model::Resource& service) {
-    auto declared = declare({service});
-    resource::Observer observer(scene.shared(), declared);
-    const std::vector<core::Observation> before{
-        observer.observe(*declared->manifest->resources[0])};
-    core::PlanInput input;
-    input.manifest = declared->manifest.get();
-    input.observations = before;
-    input.state = &state;
-    auto plan = std::make_shared<core::Plan>(core::compute_plan(input));
+    const auto planned = plan_for(scene, state, {service});
+    const auto& plan = planned.plan;
     if (plan->actions.empty()) return "nothing to do";
     if (!core::is_mutating(plan->actions[0].kind)) return "recorded only";
     if (between) between();
     resource::WaveOptions options;
     options.crash_point = [this](const char* point, std::uint32_t) { points.emplace_back(point); };
-    const auto wave = resource::make_wave(scene.shared(), declared, plan, {0}, options);
+    const auto wave = resource::make_wave(scene.shared(), planned.declared, plan, {0}, options);
     MemoryBlobs blobs;
     REQUIRE(wave->prepare(blobs));
     settle = wave->act();

@@ -23,8 +23,6 @@ model::Resource a_sysctl(const std::string& value, const std::string& key = kKey
   return resource;
 }
 
-struct Ended {};
-
 struct World {
   support::ModelFiles files;
   Scene scene{files};
@@ -94,28 +92,11 @@ TEST_CASE(
   CAPTURE(point);
   World world;
   const auto wanted = a_sysctl("1");
-  world.pass.options.crash_point = [&](const char* at, std::uint32_t) {
-    if (at == point) throw Ended();
+  const std::function<RecoveredOutcome()> find_outcome = [&] {
+    if (drifts_of(world.scene.observe(wanted)).empty()) return RecoveredOutcome::took_effect;
+    return world.drop_in() == "gone" ? RecoveredOutcome::did_not : RecoveredOutcome::untellable;
   };
-  CHECK_THROWS_AS(world.pass.run({wanted}), Ended);
-  const auto declared = declare({wanted});
-  resource::DeadWave dead;
-  dead.store = world.pass.options.store;
-  dead.pass = world.pass.options.pass;
-  dead.actions = {{0, core::ActionKind::create, wanted.target, core::Found::absent}};
-  dead.observed = {Digest{}};
-  const auto told = resource::recover_actions(world.scene.machine(), *declared, dead);
-  REQUIRE(told.size() == 1);
-  const bool done = drifts_of(world.scene.observe(wanted)).empty();
-  const bool begun = world.drop_in() != "gone";
-  CHECK(told[0].outcome == (done    ? RecoveredOutcome::took_effect
-                            : begun ? RecoveredOutcome::untellable
-                                    : RecoveredOutcome::did_not));
-  if (told[0].temporary_left)
-    CHECK(resource::remove_leftover(world.scene.machine(), dead.store,
-                                    {dead.pass, 0, wanted.target}));
-  world.pass.options.crash_point = {};
-  world.pass.run({wanted});
+  die_and_pass_again(world.scene, world.pass, wanted, point, find_outcome);
   CHECK(world.live() == "1\n");
   CHECK(world.drop_in().find("# before: 0\nkernel.test = 1\n") != std::string::npos);
   for (const auto& path : world.files.paths()) CHECK(path.find("/.datum-") == std::string::npos);

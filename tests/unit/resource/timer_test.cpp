@@ -73,34 +73,16 @@ struct World {
   }
 
   std::string apply(const std::vector<model::Resource>& resources) {
-    const auto declared = declare(resources, state.owned);
-    resource::Observer observer(scene.shared(), declared);
-    std::vector<core::Observation> before;
-    for (const auto& one : declared->manifest->resources) before.push_back(observer.observe(*one));
-    std::vector<core::LeavingObservation> leaving;
-    for (const auto& [target, owned] : state.owned)
-      if (resources.empty()) leaving.push_back(observer.observe_leaving(target, owned));
-    core::PlanInput input;
-    input.manifest = declared->manifest.get();
-    input.observations = before;
-    input.leaving = leaving;
-    input.state = &state;
-    auto plan = std::make_shared<core::Plan>(core::compute_plan(input));
-    const auto ordinals = core::next_wave(*plan, {});
-    if (ordinals.empty()) return plan->empty() ? "nothing" : plan->actions[0].note;
-    const auto wave = resource::make_wave(scene.shared(), declared, plan, ordinals, options);
+    const auto planned = plan_for(scene, state, resources);
+    const auto& plan = *planned.plan;
+    const auto ordinals = planned.first_wave();
+    if (ordinals.empty()) return plan.empty() ? "nothing" : plan.actions[0].note;
+    const auto wave =
+        resource::make_wave(scene.shared(), planned.declared, planned.plan, ordinals, options);
     MemoryBlobs blobs;
     if (!wave->prepare(blobs)) return "not prepared";
     static_cast<void>(wave->act());
-    const auto result = std::move(wave->finish().front());
-    if (result.skipped) return "skipped: " + result.message;
-    if (result.error) return "failed: " + result.error->message();
-    auto& owned = state.owned[plan->actions[0].target];
-    owned.created = owned.created || plan->actions[0].kind == core::ActionKind::create;
-    owned.left = result.left;
-    owned.reference = plan->actions[0].reference;
-    if (result.left.found == core::Found::absent) state.owned.clear();
-    return "succeeded";
+    return record_one(state, plan, wave->finish().front());
   }
 
  private:
