@@ -100,7 +100,6 @@ Result<Session> open_session(const Place& place) {
   session.config_folder = config_folder(place);
   session.credentials = place.credentials;
   session.accounts = os::read_accounts(*session.files, session.root);
-  session.lenses = os_linux::make_lenses();
   if (session.root_path == "/") {
     session.units = os_linux::make_units();
     session.packages = os_linux::make_package_tools(*session.files, "/");
@@ -207,7 +206,9 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->accounts = session.accounts.get();
   machine->units = session.units.get();
   machine->packages = session.packages.get();
-  machine->lenses = session.lenses.get();
+  // It remembers what it read, and goes with the machine.
+  const std::shared_ptr<os::Lenses> lenses = os_linux::make_lenses();
+  machine->lenses = lenses.get();
   session.secrets = make_secrets(session);
   machine->secrets = session.secrets.get();
   machine->content = content.get();
@@ -219,7 +220,7 @@ std::shared_ptr<resource::Machine> make_machine(Session& session,
   machine->own_contents = std::make_shared<const resource::OwnContents>(
       *session.files, std::vector{session.state_folder, session.config_folder});
   // The machine borrows the content; it lives as long as the machine does.
-  return {machine.get(), [machine, content](resource::Machine*) {}};
+  return {machine.get(), [machine, content, lenses](resource::Machine*) {}};
 }
 
 engine::PassRequest begin_request(Session& session, core::Actor actor,

@@ -123,6 +123,8 @@ ROWS = {
     ("Setting by a lens", "state, by no file"): (gone("/etc/app.json"), {"state": "absent"}, False),
     ("Setting by a lens", "by what the lens does not read"): (write("/etc/app.json", JSON + "}"), {}, False),
     ("Setting by a lens", "by a zero byte"): (write("/etc/app.json", JSON + "\0"), {}, False),
+    ("Setting by a lens", "by a file that others can write"): (write("/etc/app.json", JSON, 0o666), {}, False),
+    ("Setting by a lens", "by a file of somebody else"): (write("/etc/app.json", JSON, 0o644, ANNA), {}, False),
     ("Setting by a lens", "by a link"): (link("/etc/app.json", "/etc/shadow"), {}, False),
 }
 

@@ -66,13 +66,29 @@ Result<LensLibrary> load_lens_library(const std::string& name) {
                   (why == nullptr ? name + " cannot be loaded" : std::string(why)));
 }
 
-// One text as a tree, for the life of one question.
+// Whether brackets, or the tags of an XML text, go too deep. What stands in quotes counts too.
+bool is_nested_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  std::size_t tags = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (text[i] == '[' || text[i] == '{' || text[i] == '(') ++depth;
+    if ((text[i] == ']' || text[i] == '}' || text[i] == ')') && depth > 0) --depth;
+    if (text[i] == '<' && next != '/') ++tags;
+    if (text[i] == '<' && next == '/' && tags > 0) --tags;
+    if (text[i] == '/' && next == '>' && tags > 0) --tags;
+    if (depth > os::kMaxLensNesting || tags > os::kMaxLensNesting) return true;
+  }
+  return false;
+}
+
+// One text as a tree.
 class LensTree {
  public:
   // Lenses come from where the distribution has them, whatever root the text is of.
-  LensTree(const LensLibrary& library, const os::LensPlace& place)
+  LensTree(const LensLibrary& library, std::string lens)
       : library_(library),
-        place_(place),
+        lens_(std::move(lens)),
         augeas_(library.init("/", nullptr, kNoLoad | kNoAutoload | kNoErrorClose)) {}
   ~LensTree() {
     if (augeas_ != nullptr) library_.close(augeas_);
@@ -85,20 +101,22 @@ class LensTree {
       return fail(ErrorCode::unavailable, "Augeas does not start");
     if (text.size() > os::kMaxLensText)
       return fail(ErrorCode::limit_exceeded, "more than 1 MiB for a lens");
+    if (is_nested_too_deep(text))
+      return fail(ErrorCode::limit_exceeded, "nested more than 1,000 deep, too much for a lens");
     if (text.find('\0') != std::string_view::npos)
       return fail(ErrorCode::unsupported, "it holds a zero byte, which no lens reads");
     if (library_.set(augeas_, kIn, std::string(text).c_str()) != 0) return broken();
-    if (library_.text_store(augeas_, place_.lens.c_str(), kIn, tree().c_str()) == 0) return {};
+    if (library_.text_store(augeas_, lens_.c_str(), kIn, tree().c_str()) == 0) return {};
     if (library_.error(augeas_) == kNoLens)
-      return fail(ErrorCode::not_found, "there is no lens " + place_.lens);
-    return fail(ErrorCode::unsupported, "the lens " + place_.lens + " does not read it: line " +
+      return fail(ErrorCode::not_found, "there is no lens " + lens_);
+    return fail(ErrorCode::unsupported, "the lens " + lens_ + " does not read it: line " +
                                             error_part("line") + ", byte " + error_part("char"));
   }
 
   // The paths of the nodes, each of which names it alone.
-  Result<std::vector<std::string>> find() {
+  Result<std::vector<std::string>> find(const std::string& path) {
     char** matches = nullptr;
-    const int count = library_.match(augeas_, expression().c_str(), &matches);
+    const int count = library_.match(augeas_, expression(path).c_str(), &matches);
     if (count < 0 && library_.error(augeas_) == kPathSyntax)
       return fail(ErrorCode::invalid_argument, "the key is no path of Augeas");
     if (count < 0) return broken();
@@ -110,8 +128,8 @@ class LensTree {
     std::free(matches);
     if (paths.size() > os::kMaxLensNodes)
       return fail(ErrorCode::limit_exceeded, "the key names more than 1,000 nodes");
-    for (const auto& path : paths)
-      if (!path.starts_with(tree() + "/"))
+    for (const auto& found : paths)
+      if (!found.starts_with(tree() + "/"))
         return fail(ErrorCode::invalid_argument, "the key leads out of the file's tree");
     return paths;
   }
@@ -133,15 +151,17 @@ class LensTree {
   }
 
   Result<std::string> write() {
-    if (library_.text_retrieve(augeas_, place_.lens.c_str(), kIn, tree().c_str(), kOut) != 0)
+    if (library_.text_retrieve(augeas_, lens_.c_str(), kIn, tree().c_str(), kOut) != 0)
       return fail(ErrorCode::refused,
-                  "the lens " + place_.lens + " cannot write that value at that place");
+                  "the lens " + lens_ + " cannot write that value at that place");
     auto text = value(kOut);
     if (!text) return broken();
     return std::move(*text);
   }
 
-  [[nodiscard]] std::string expression() const { return tree() + "/" + place_.path; }
+  [[nodiscard]] static std::string expression(const std::string& path) {
+    return tree() + "/" + path;
+  }
 
  private:
   [[nodiscard]] static std::string tree() { return std::string(kTree); }
@@ -153,7 +173,7 @@ class LensTree {
   }
 
   const LensLibrary& library_;
-  const os::LensPlace& place_;
+  std::string lens_;
   Augeas* augeas_;
 };
 
@@ -163,12 +183,10 @@ class LinuxLenses final : public os::Lenses {
 
   Result<os::LensValues> find(const os::LensPlace& place, std::string_view text) override {
     const std::scoped_lock lock(mutex_);
-    DATUM_ASSIGN(const auto* library, load());
-    LensTree tree(*library, place);
-    DATUM_TRY(tree.read(text));
-    DATUM_ASSIGN(const auto paths, tree.find());
+    DATUM_ASSIGN(auto* tree, read(place.lens, text));
+    DATUM_ASSIGN(const auto paths, tree->find(place.path));
     os::LensValues values;
-    for (const auto& path : paths) values.push_back(tree.value(path));
+    for (const auto& path : paths) values.push_back(tree->value(path));
     return values;
   }
 
@@ -176,20 +194,32 @@ class LinuxLenses final : public os::Lenses {
                            std::optional<std::string_view> value) override {
     const std::scoped_lock lock(mutex_);
     DATUM_ASSIGN(const auto* library, load());
-    LensTree tree(*library, place);
+    LensTree tree(*library, place.lens);
     DATUM_TRY(tree.read(text));
-    DATUM_ASSIGN(auto paths, tree.find());
+    DATUM_ASSIGN(auto paths, tree.find(place.path));
     if (!value) {
       // From the last on: the paths of later siblings have the numbers of earlier ones in them.
       for (auto path = paths.rbegin(); path != paths.rend(); ++path) DATUM_TRY(tree.remove(*path));
       return tree.write();
     }
-    if (paths.empty()) paths.push_back(tree.expression());
+    if (paths.empty()) paths.push_back(LensTree::expression(place.path));
     for (const auto& path : paths) DATUM_TRY(tree.put(path, std::string(*value)));
     return tree.write();
   }
 
  private:
+  // Several values of one file are asked for one after the other, and a tree takes up to 50 ms.
+  Result<LensTree*> read(const std::string& lens, std::string_view text) {
+    if (known_ && known_->lens == lens && known_->text == text) return &known_->tree;
+    DATUM_ASSIGN(const auto* library, load());
+    known_.reset();
+    known_.emplace(*library, lens, text);
+    auto made = known_->tree.read(text);
+    if (made) return &known_->tree;
+    known_.reset();
+    return fail(std::move(made).error());
+  }
+
   // A library that somebody installs meanwhile is found by the next question.
   Result<const LensLibrary*> load() {
     if (!library_) {
@@ -202,6 +232,14 @@ class LinuxLenses final : public os::Lenses {
   // What its automata share between handles is nowhere said to be safe.
   std::mutex mutex_;
   std::optional<LensLibrary> library_;
+  struct Known {
+    Known(const LensLibrary& library, const std::string& the_lens, std::string_view the_text)
+        : lens(the_lens), text(the_text), tree(library, the_lens) {}
+    std::string lens;
+    std::string text;
+    LensTree tree;
+  };
+  std::optional<Known> known_;  // the text that was looked at last; it goes with this object
 };
 
 }  // namespace

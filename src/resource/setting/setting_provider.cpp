@@ -3,6 +3,7 @@
 #include "../file/file_facts.hpp"
 #include "../path_facts.hpp"
 #include "../show.hpp"
+#include "../sysctl/sysctl_provider.hpp"
 #include "../validate.hpp"
 #include "../whole_text.hpp"
 #include "datum/crypto/digest.hpp"
@@ -48,6 +49,12 @@ Status look(Sight& sight, const model::Target& name, Settings& settings) {
   auto whole = read_whole_text(sight, *settings.where);
   if (!whole) return fail(std::move(whole).error().context(path));
   settings.stat = whole->stat;
+  // The library was not made for hostile texts: deep nesting ends the process that reads it.
+  if (settings.target.format == model::SettingFormat::augeas && !is_private(sight, whole->stat))
+    return fail(ErrorCode::refused,
+                shown(path) +
+                    ": others than root can write it, and no lens is shown what they "
+                    "wrote; not touched");
   auto text = SettingText::read(sight.machine().lenses, settings.target, std::move(whole->text));
   if (!text) return fail(std::move(text).error().context(path));
   settings.text = std::move(*text);

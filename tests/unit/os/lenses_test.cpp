@@ -58,6 +58,15 @@ TEST_CASE("lenses: what cannot be read, found or written is told, and holds noth
   CHECK(code(hosts("1 | /in"), kHosts) == ErrorCode::invalid_argument);
   CHECK(code(hosts("1"), std::string_view("10.0.0.1 a\n\0", 12)) == ErrorCode::unsupported);
   CHECK(code(hosts("1"), std::string(os::kMaxLensText + 1, '#')) == ErrorCode::limit_exceeded);
+  for (const auto& [open, close] :
+       {std::pair<std::string, std::string>("[", "]"), {"<a>", "</a>"}}) {
+    std::string deep;
+    for (int i = 0; i < 50'000; ++i) deep += open;
+    CHECK(code({open == "[" ? "Json.lns" : "Xml.lns", "1"}, deep) == ErrorCode::limit_exceeded);
+    std::string flat;
+    for (int i = 0; i < 5'000; ++i) flat += open + close;
+    CHECK(code({open == "[" ? "Json.lns" : "Xml.lns", "1"}, flat) != ErrorCode::limit_exceeded);
+  }
   const auto unread = lenses->find(hosts("1"), "10.0.0.1 a\nhidden\n");
   REQUIRE_FALSE(unread);
   CHECK(unread.error().code() == ErrorCode::unsupported);

@@ -13,6 +13,9 @@ namespace datum::os {
 
 // A tree takes a hundred times the room of its text.
 inline constexpr std::size_t kMaxLensText = std::size_t{1} << 20U;
+// Lenses that call themselves go as deep into their stack as the text is nested; 50,000 levels end
+// the process.
+inline constexpr std::size_t kMaxLensNesting = 1000;
 // More nodes than anybody means by one value.
 inline constexpr std::size_t kMaxLensNodes = 1000;
 

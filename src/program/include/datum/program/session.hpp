@@ -45,8 +45,7 @@ struct Session {
   std::unique_ptr<resource::Secrets> secrets;
   std::unique_ptr<os::Units> units;            // of this machine itself; null under another root
   std::unique_ptr<os::PackageTools> packages;  // likewise
-  std::unique_ptr<os::Lenses> lenses;
-  bool strict_paths = false;  // `trust.strictPaths`
+  bool strict_paths = false;                   // `trust.strictPaths`
   // In front of `files`, in a process of the self-test only.
   std::unique_ptr<os::Files> watched_tree, watched_store;
 

@@ -10,7 +10,8 @@
 namespace datum::os_linux {
 
 inline constexpr const char* kLensLibrary = "libaugeas.so.0";
-// Another library is a test's.
+// It remembers the text that was looked at last, with its tree, for as long as it lives. Another
+// library is a test's.
 [[nodiscard]] std::unique_ptr<os::Lenses> make_lenses(std::string library = kLensLibrary);
 
 }  // namespace datum::os_linux
