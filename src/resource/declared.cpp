@@ -11,11 +11,6 @@ namespace datum::resource {
 
 namespace {
 
-std::string_view last_component(const PathTable::Entry& entry) {
-  const auto path = entry.path.view();
-  return path.substr(path.rfind('/') + 1);
-}
-
 using Paths = std::unordered_map<SharedText, bool>;  // path → it is a target
 
 // With a path all its ancestors stand there, so the first known one ends the way up.
@@ -57,8 +52,8 @@ PathTable make_path_table(const model::Manifest& manifest) {
   table.by_name.resize(table.entries.size());
   std::iota(table.by_name.begin(), table.by_name.end(), 0U);
   std::sort(table.by_name.begin(), table.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(last_component(table.entries[a]), a) <
-           std::pair(last_component(table.entries[b]), b);
+    return std::pair(table.entries[a].last_component(), a) <
+           std::pair(table.entries[b].last_component(), b);
   });
   return table;
 }

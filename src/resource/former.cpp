@@ -8,8 +8,8 @@ namespace datum::resource {
 
 namespace {
 
-constexpr std::string_view kMagic("DATTR\x01\0\0", 8);
-constexpr std::size_t kMaxName = 255;  // XATTR_NAME_MAX
+constexpr std::string_view kFormerMagic("DATTR\x01\0\0", 8);
+constexpr std::size_t kMaxAttributeName = 255;  // XATTR_NAME_MAX
 
 void add_text(Bytes& bytes, ByteView text) {
   const auto at = bytes.size();
@@ -47,7 +47,7 @@ std::vector<os::Attribute> kept_attributes(std::vector<os::Attribute> attributes
 }
 
 Bytes encode_attributes(const std::vector<os::Attribute>& attributes) {
-  auto bytes = to_bytes(kMagic);
+  auto bytes = to_bytes(kFormerMagic);
   for (const auto& one : attributes) {
     add_text(bytes, as_bytes(one.name));
     add_text(bytes, one.value);
@@ -56,15 +56,15 @@ Bytes encode_attributes(const std::vector<os::Attribute>& attributes) {
 }
 
 Result<std::vector<os::Attribute>> decode_attributes(ByteView bytes) {
-  if (!as_text(bytes).starts_with(kMagic)) return corrupt();
-  auto rest = bytes.subspan(kMagic.size());
+  if (!as_text(bytes).starts_with(kFormerMagic)) return corrupt();
+  auto rest = bytes.subspan(kFormerMagic.size());
   std::vector<os::Attribute> attributes;
   while (!rest.empty()) {
     DATUM_ASSIGN(const auto name, take_text(rest));
     DATUM_ASSIGN(const auto value, take_text(rest));
     const auto text = as_text(name);
     const bool follows = attributes.empty() || attributes.back().name < text;
-    if (!follows || name.size() > kMaxName || !is_kept_attribute(text)) return corrupt();
+    if (!follows || name.size() > kMaxAttributeName || !is_kept_attribute(text)) return corrupt();
     attributes.push_back({std::string(text), {value.begin(), value.end()}});
   }
   return attributes;

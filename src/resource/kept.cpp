@@ -10,8 +10,8 @@ namespace datum::resource {
 
 namespace {
 
-constexpr std::string_view kMagic("DKEPT\x01\0\0", 8);
-constexpr std::size_t kWrapSize = kMagic.size() + Digest::kSize;
+constexpr std::string_view kKeptMagic("DKEPT\x01\0\0", 8);
+constexpr std::size_t kWrapSize = kKeptMagic.size() + Digest::kSize;
 
 // Some bytes, then the rest of a stream.
 class Prefixed final : public ByteSource {
@@ -47,7 +47,7 @@ Result<Bytes> read_first(ByteSource& source, std::size_t size) {
 }
 
 bool has_magic(const Bytes& first) {
-  return as_text(first).starts_with(kMagic);
+  return as_text(first).starts_with(kKeptMagic);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ Result<KeptContent> open_kept(const ContentSource& blobs, const Digest& digest) 
   DATUM_ASSIGN(auto first, read_first(*stream, kWrapSize));
   if (has_magic(first)) {
     if (first.size() < kWrapSize) return fail(ErrorCode::corrupt, "kept content is cut short");
-    const auto salt = ByteView(first).subspan(kMagic.size());
+    const auto salt = ByteView(first).subspan(kKeptMagic.size());
     const bool sensitive =
         std::any_of(salt.begin(), salt.end(), [](auto byte) { return byte != std::byte{0}; });
     return KeptContent{std::move(stream), sensitive};
@@ -66,12 +66,12 @@ Result<KeptContent> open_kept(const ContentSource& blobs, const Digest& digest) 
 }
 
 Result<blobs::Stored> put_kept(blobs::BlobStore& blobs, ByteSource& content, const Digest& salt) {
-  DATUM_ASSIGN(auto first, read_first(content, kMagic.size()));
+  DATUM_ASSIGN(auto first, read_first(content, kKeptMagic.size()));
   if (salt.empty() && !has_magic(first)) {
     Prefixed whole(std::move(first), content);
     return blobs.put_stream(whole);
   }
-  Bytes wrap = to_bytes(kMagic);
+  Bytes wrap = to_bytes(kKeptMagic);
   const auto tail = salt.view();
   wrap.insert(wrap.end(), tail.begin(), tail.end());
   wrap.insert(wrap.end(), first.begin(), first.end());

@@ -13,7 +13,7 @@ namespace {
 using model::Field;
 
 constexpr std::uint32_t kUnchanged = UINT32_MAX;
-constexpr std::uint32_t kSetIdBits = 06000;
+constexpr std::uint32_t kSetUidOrGid = 06000;
 constexpr std::string_view kAcl = "system.posix_acl_access";
 
 Status resolve_owner(const Sight& sight, const model::Resource& resource, Metadata& wanted) {
@@ -69,7 +69,7 @@ Result<Metadata> wanted_metadata(const Sight& sight, const Work& work, bool inhe
     wanted.mode_given = true;
   } else if (inherits && (wanted.uid != work.before->uid || wanted.gid != work.before->gid)) {
     // Nobody declared that the new owner shall lend his identity.
-    if (work.before->type == os::FileType::regular) wanted.mode &= ~kSetIdBits;
+    if (work.before->type == os::FileType::regular) wanted.mode &= ~kSetUidOrGid;
   }
   return wanted;
 }
@@ -81,7 +81,7 @@ Status apply_metadata(os::Files& files, const os::Handle& handle, const os::File
   if (new_uid || new_gid)
     DATUM_TRY(files.set_owner(handle, new_uid ? wanted.uid : kUnchanged,
                               new_gid ? wanted.gid : kUnchanged));
-  const bool may_have_lost_bits = (new_uid || new_gid) && (wanted.mode & kSetIdBits) != 0;
+  const bool may_have_lost_bits = (new_uid || new_gid) && (wanted.mode & kSetUidOrGid) != 0;
   if (wanted.mode == now.mode && !may_have_lost_bits) return {};
   auto changed = files.set_mode(handle, wanted.mode);
   // A new thing without a declared mode takes what a file system without modes gives it.

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view kFolder = "/etc/nginx";
 constexpr std::string_view kMain = "nginx.conf";
-constexpr std::size_t kMaxFile = 1024 * 1024;  // real ones have kilobytes
+constexpr std::size_t kMaxNginxFile = 1024 * 1024;  // real ones have kilobytes
 constexpr std::size_t kMaxFiles = 1000;
-constexpr int kMaxDepth = 8;  // of includes and of links
+constexpr int kMaxIncludes = 8;  // of includes and of links
 
 // One `include PATTERN;` in a text.
 struct Include {
@@ -145,7 +145,7 @@ class Shadow {
     DATUM_ASSIGN(const auto where, bench_.sight.walker().locate(path));
     DATUM_ASSIGN(const auto opened,
                  files.open_file_with_stat(where.folder->handle, where.name, os::Access::read));
-    if (opened.stat.size > kMaxFile)
+    if (opened.stat.size > kMaxNginxFile)
       return fail(ErrorCode::limit_exceeded, path + " is larger than 1 MiB");
     Bytes bytes(opened.stat.size);
     for (std::size_t filled = 0; filled < bytes.size();) {
@@ -175,7 +175,7 @@ class Shadow {
 
   // Where the links at the end of `path` lead; itself if there are none or they lead nowhere.
   std::string resolved(std::string path) {
-    for (int i = 0; i < kMaxDepth; ++i) {
+    for (int i = 0; i < kMaxIncludes; ++i) {
       const auto where = bench_.sight.walker().locate(path);
       if (!where) return path;
       const auto link = bench_.files().read_symlink(where->folder->handle, where->name);
@@ -219,7 +219,7 @@ class Shadow {
     const auto real = resolved(path);
     if (real == target_) return staged_;
     if (const auto known = copies_.find(real); known != copies_.end()) return known->second;
-    if (copies_.size() >= kMaxFiles || depth >= kMaxDepth)
+    if (copies_.size() >= kMaxFiles || depth >= kMaxIncludes)
       return fail(ErrorCode::limit_exceeded, "nginx includes more files than are looked through");
     copies_[real] = path;
     const auto text = read(real);

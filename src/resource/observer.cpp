@@ -224,7 +224,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-Place place_of(const core::Observation& seen) {
+Place seen_place(const core::Observation& seen) {
   const auto path = seen.target.name.view();
   return {seen.folder_device, seen.folder_inode, path.substr(path.rfind('/') + 1)};
 }
@@ -243,7 +243,7 @@ class PlaceTable {
 
   // The observation that has the place of this one and came before it; else this one's own number.
   std::size_t insert(std::size_t number) {
-    const auto place = place_of(observations_[number]);
+    const auto place = seen_place(observations_[number]);
     const auto hash = std::hash<std::string_view>{}(place.name) * 31 + place.inode;
     const auto tag = static_cast<std::uint32_t>(hash >> 32U);
     for (auto at = hash;; ++at) {
@@ -252,7 +252,7 @@ class PlaceTable {
         slot = {static_cast<std::uint32_t>(number + 1), tag};
         return number;
       }
-      if (slot.tag == tag && place_of(observations_[slot.number - 1]) == place)
+      if (slot.tag == tag && seen_place(observations_[slot.number - 1]) == place)
         return slot.number - 1;
     }
   }

@@ -13,7 +13,7 @@ using model::TargetFamily;
 
 namespace {
 
-constexpr const char* kFstab = "/etc/fstab";
+constexpr const char* kMountTable = "/etc/fstab";
 constexpr std::string_view kTimezoneName = "/etc/timezone";
 
 }  // namespace
@@ -25,7 +25,7 @@ SharedText place_of(const model::Target& target) {
     return model::repository_files(target.name).apt_source;
   if (target.family == TargetFamily::hostname || target.family == TargetFamily::timezone)
     return target.name;
-  if (target.family == TargetFamily::mount) return kFstab;
+  if (target.family == TargetFamily::mount) return kMountTable;
   if (target.family == TargetFamily::timer) return model::timer_file(target.name);
   if (target.family == TargetFamily::setting) {
     const auto setting = model::find_setting_target(target.name);
@@ -286,6 +286,15 @@ void record_owned_content(Sight& sight, const os::Location& where, const os::Fil
   seen.sensitive = seen.sensitive || (opened->stat.mode & 0004U) == 0;
   seen.content = seen.sensitive ? sight.keyed(hashed->plain) : hashed->plain;
   if (!seen.sensitive) seen.content_size = hashed->size;
+}
+
+bool is_missing(const Error& error) {
+  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
+}
+
+bool removes(core::ActionKind kind) {
+  return kind == core::ActionKind::remove || kind == core::ActionKind::purge ||
+         kind == core::ActionKind::leave;
 }
 
 }  // namespace datum::resource

@@ -66,4 +66,9 @@ void record_owned_content(Sight& sight, const os::Location& where, const os::Fil
 // Digest of a link's target text.
 [[nodiscard]] Result<Digest> hash_link(const Sight& sight, const os::Location& where);
 
+// Neither the thing nor, perhaps, a folder on the way to it.
+[[nodiscard]] bool is_missing(const Error& error);
+// Whether the thing is to be gone, or nobody's.
+[[nodiscard]] bool removes(core::ActionKind kind);
+
 }  // namespace datum::resource

@@ -20,7 +20,7 @@ namespace {
 
 using model::ResourceType;
 
-constexpr std::uint32_t kSetIdBits = 06000;
+constexpr std::uint32_t kPortraitSetIds = 06000;
 constexpr std::uint32_t kWorldWritable = 0002;
 constexpr std::uint32_t kFirstPerson = 1000;  // login.defs, UID_MIN of every distribution
 
@@ -173,7 +173,7 @@ class Painter {
     add(made, "group", machine_.accounts->group_name(stat.gid));
     add(made, "mode", shown_mode(stat.mode));
     const bool guarded = is_guarded(made.name) && (stat.mode & kWorldWritable) != 0;
-    if ((stat.mode & kSetIdBits) != 0 || guarded) add(made, "allowPrivileged", true);
+    if ((stat.mode & kPortraitSetIds) != 0 || guarded) add(made, "allowPrivileged", true);
   }
 
   // What others may not read is not printed either.

@@ -29,11 +29,6 @@ struct Need {
   std::vector<std::uint32_t> ordinals;
 };
 
-bool removes(core::ActionKind kind) {
-  return kind == core::ActionKind::remove || kind == core::ActionKind::purge ||
-         kind == core::ActionKind::leave;
-}
-
 bool changes_content(const core::Action& action) {
   // Each of its fields is a line of its list.
   if (action.target.family == model::TargetFamily::repository || shares_file(action.target))

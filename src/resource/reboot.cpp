@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "path_facts.hpp"
 #include "show.hpp"
 #include "sight.hpp"
 
@@ -12,16 +13,12 @@ namespace {
 
 // A list of package names; a longer one is shown to this length.
 constexpr std::size_t kMaxText = 64 * 1024;
-constexpr std::size_t kMaxNamed = 20;
+constexpr std::size_t kMaxReboots = 20;
 constexpr std::string_view kImage = "vmlinuz-";
 
-bool is_missing(const Error& error) {
-  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
-}
-
-class Look {
+class RebootSigns {
  public:
-  explicit Look(const Machine& machine)
+  explicit RebootSigns(const Machine& machine)
       : files_(*machine.files), walker_(files_, *machine.root, machine.trusted_uid) {}
 
   // Nothing where there is no such file.
@@ -75,13 +72,13 @@ std::string named(const std::set<std::string>& names) {
   std::string text;
   std::size_t count = 0;
   for (const auto& name : names) {
-    if (count++ == kMaxNamed) return text + ", …";
+    if (count++ == kMaxReboots) return text + ", …";
     text += (text.empty() ? "" : ", ") + shown(name);
   }
   return text;
 }
 
-Result<std::string> find_request(Look& look) {
+Result<std::string> find_request(RebootSigns& look) {
   const std::string path = "/run/reboot-required";
   DATUM_ASSIGN(const auto flag, look.read(path));
   if (!flag) return std::string();
@@ -101,7 +98,7 @@ std::string_view flavour_of(std::string_view release) {
   return {};
 }
 
-Result<std::string> find_newer_kernel(Look& look) {
+Result<std::string> find_newer_kernel(RebootSigns& look) {
   DATUM_ASSIGN(const auto release, look.read("/proc/sys/kernel/osrelease"));
   if (!release) return std::string();
   const auto running = release->substr(0, release->find('\n'));
@@ -120,7 +117,7 @@ Result<std::string> find_newer_kernel(Look& look) {
 
 std::optional<std::string> find_reboot_reason(const Machine& machine) {
   if (machine.root_path != "/") return std::nullopt;
-  Look look(machine);
+  RebootSigns look(machine);
   const auto request = find_request(look);
   const auto kernel = find_newer_kernel(look);
   if (!request || !kernel) return std::nullopt;

@@ -26,16 +26,6 @@ std::shared_ptr<const T> borrow(const T& value) {
   return {std::shared_ptr<const T>(), &value};
 }
 
-bool removes(core::ActionKind kind) {
-  return kind == core::ActionKind::remove || kind == core::ActionKind::purge ||
-         kind == core::ActionKind::leave;
-}
-
-// The parent folder is gone, and whatever lay in it.
-bool is_gone(const Error& error) {
-  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
-}
-
 // --- looking
 
 // A target as it is now, next to what the dead pass wanted of it and saw of it before.
@@ -152,7 +142,8 @@ class Recovery {
     }
     const auto where = sight_.walker().locate(place);
     const auto temp = temp_name(dead_.store, dead_.pass, action.ordinal);
-    result.temporary_left = where ? anything_left(sight_, *where, temp) : !is_gone(where.error());
+    result.temporary_left =
+        where ? anything_left(sight_, *where, temp) : !is_missing(where.error());
     for (const auto& path : places_beside(action.target)) {
       const auto other = sight_.walker().locate(path);
       if (other && anything_left(sight_, *other, temp)) result.temporary_left = true;
@@ -295,7 +286,7 @@ std::vector<core::RecoveredAction> recover_actions(const Machine& machine, const
 // Of files that belong to the target: only a staged one can lie there.
 static bool remove_leftover_at(Sight& sight, const std::string& path, const std::string& temp) {
   const auto where = sight.walker().locate(path);
-  if (!where) return is_gone(where.error());
+  if (!where) return is_missing(where.error());
   if (!is_beside(sight, *where, temp)) return true;
   return remove_beside(sight.files(), *where, temp) && sight.files().sync(where->folder->handle);
 }
@@ -307,9 +298,9 @@ bool remove_leftover(const Machine& machine, const Id128& store, const core::Lef
     if (!remove_leftover_at(sight, path, temp_name(store, leftover.pass, leftover.ordinal)))
       return false;
   const auto place = find_place(sight, leftover.target);
-  if (!place) return is_gone(place.error());
+  if (!place) return is_missing(place.error());
   const auto where = sight.walker().locate(*place);
-  if (!where) return is_gone(where.error());
+  if (!where) return is_missing(where.error());
   const auto temp = temp_name(store, leftover.pass, leftover.ordinal);
   return clean_up(sight, *where, temp) && !anything_left(sight, *where, temp);
 }

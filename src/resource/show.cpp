@@ -62,4 +62,8 @@ std::string shown_content(const Digest& digest, std::uint64_t size) {
   return "sha256:" + digest.hex() + " (" + bytes + ")";
 }
 
+std::string word_of(bool flag) {
+  return flag ? "true" : "false";
+}
+
 }  // namespace datum::resource

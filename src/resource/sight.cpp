@@ -168,19 +168,14 @@ bool Sight::is_own(const os::Location& where, const std::optional<os::FileStat>&
                                   stat->type != os::FileType::directory && stat->links > 1);
 }
 
-static std::string_view last_component(const PathTable::Entry& entry) {
-  const auto path = entry.path.view();
-  return path.substr(path.rfind('/') + 1);
-}
-
 bool Sight::is_declared(const os::Location& where, bool ancestors) {
   const auto& [entries, order] = declared_->paths();
   const std::string_view name = where.name;
   auto at = std::lower_bound(order.begin(), order.end(), name,
                              [&entries = entries](std::uint32_t place, std::string_view n) {
-                               return last_component(entries[place]) < n;
+                               return entries[place].last_component() < n;
                              });
-  for (; at != order.end() && last_component(entries[*at]) == name; ++at) {
+  for (; at != order.end() && entries[*at].last_component() == name; ++at) {
     if (!ancestors && !entries[*at].is_target) continue;
     const auto other = walker_.locate(entries[*at].path);
     if (!other) {

@@ -100,8 +100,8 @@ Status check_trusted(Bench& bench, const os::Location& where, const os::FileStat
 
 // `path` with the links at its end followed, inside the root.
 Result<std::string> resolve_program(Bench& bench, std::string path) {
-  constexpr int kMaxLinks = 8;  // as many as any real system of alternatives needs, and more
-  for (int i = 0; i < kMaxLinks; ++i) {
+  constexpr int kMaxAlternatives = 8;  // as many as any real system of alternatives needs, and more
+  for (int i = 0; i < kMaxAlternatives; ++i) {
     DATUM_ASSIGN(const auto where, bench.sight.walker().locate(path));
     DATUM_ASSIGN(const auto stat, bench.files().stat_at(where.folder->handle, where.name));
     DATUM_TRY(check_trusted(bench, where, stat, path));
@@ -131,7 +131,7 @@ Result<std::string> find_program(Bench& bench, const Program& program) {
 // How long a validator may take. Real ones need well below a second; a wave should end in this.
 constexpr std::int64_t kValidatorLimitNs = 30 * kNsPerSecond;
 // Of what it says, the first and the last half: what a record may hold of a tool's output.
-constexpr std::size_t kOutputLimit = 16 * 1024;
+constexpr std::size_t kValidatorOutputLimit = 16 * 1024;
 
 // The program of the machine that is worked on, with that machine's libraries: under another root
 // it runs inside it.
@@ -140,7 +140,7 @@ Result<loop::ChildResult> run_program(Bench& bench, const Program& program, cons
   DATUM_ASSIGN(const auto binary, find_program(bench, program));
   loop::ChildOptions options;
   options.timeout_ns = kValidatorLimitNs;
-  options.output_limit = kOutputLimit;
+  options.output_limit = kValidatorOutputLimit;
   options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                          "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
   if (!environment.empty()) options.environment.emplace_back(environment);
@@ -164,8 +164,8 @@ Result<loop::ChildResult> run_program(Bench& bench, const Program& program, cons
 std::string output_of(const loop::ChildResult& result) {
   if (result.output_left_out == 0) return result.output;
   auto text = result.output;
-  return text.insert(kOutputLimit / 2, "\n[" + std::to_string(result.output_left_out) +
-                                           " bytes were left out here]\n");
+  return text.insert(kValidatorOutputLimit / 2, "\n[" + std::to_string(result.output_left_out) +
+                                                    " bytes were left out here]\n");
 }
 
 Status judge(const loop::ChildResult& result) {

@@ -4,8 +4,8 @@ namespace datum::resource {
 
 namespace {
 
-constexpr std::uint32_t kFileMode = 0644;
-constexpr std::uint32_t kFolderMode = 0755;
+constexpr std::uint32_t kTextMode = 0644;
+constexpr std::uint32_t kTextFolderMode = 0755;
 
 bool is_regular(const std::optional<os::FileStat>& stat) {
   return stat && stat->type == os::FileType::regular;
@@ -33,7 +33,7 @@ Result<WholeText> read_whole_text(Sight& sight, const os::Location& where) {
 
 Metadata metadata_before(const Work& work) {
   Metadata wanted;
-  wanted.mode = kFileMode;
+  wanted.mode = kTextMode;
   if (!is_regular(work.before)) return wanted;
   wanted.uid = work.before->uid;
   wanted.gid = work.before->gid;
@@ -65,7 +65,7 @@ Result<os::Location> locate_making_folder(Sight& sight, std::string_view path) {
   auto where = sight.walker().locate(path);
   if (where || where.error().code() != ErrorCode::not_found) return where;
   DATUM_ASSIGN(const auto folder, sight.walker().locate(path.substr(0, path.rfind('/'))));
-  auto made = sight.files().make_directory(folder.folder->handle, folder.name, kFolderMode);
+  auto made = sight.files().make_directory(folder.folder->handle, folder.name, kTextFolderMode);
   if (!made && made.error().code() != ErrorCode::already_exists)
     return fail(std::move(made).error());
   DATUM_TRY(sight.files().sync(folder.folder->handle));

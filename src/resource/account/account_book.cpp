@@ -12,7 +12,7 @@ namespace datum::resource {
 namespace {
 
 // A million accounts (os::read_accounts has the same limit).
-constexpr std::size_t kMaxFile = 64 * 1024 * 1024;
+constexpr std::size_t kMaxAccountFile = 64 * 1024 * 1024;
 
 // Nothing where there is no such file.
 Result<std::optional<std::string>> read_text(Sight& sight, const std::string& path) {
@@ -34,7 +34,8 @@ Result<std::optional<std::string>> read_text(Sight& sight, const std::string& pa
       return fail(
           ErrorCode::corrupt,
           path + ": there is a NUL byte in it; mend it by hand, the tools would lose lines");
-    if (text.size() > kMaxFile) return fail(ErrorCode::limit_exceeded, path + ": above 64 MiB");
+    if (text.size() > kMaxAccountFile)
+      return fail(ErrorCode::limit_exceeded, path + ": above 64 MiB");
   }
 }
 
@@ -298,7 +299,7 @@ std::string find_record_lock_owner(Sight& sight, const os::Handle& proc) {
   if (!file) return {};
   std::string text;
   const auto room = sight.buffer();
-  while (text.size() < kMaxFile) {
+  while (text.size() < kMaxAccountFile) {
     const auto count = files.read(*file, room);
     if (!count || *count == 0) break;
     text.append(as_text(room.first(*count)));

@@ -4,6 +4,7 @@
 
 #include "../action_wave.hpp"
 #include "../observation_digest.hpp"
+#include "../path_facts.hpp"
 #include "../show.hpp"
 #include "../wave_run.hpp"
 #include "account_facts.hpp"
@@ -15,11 +16,7 @@ namespace {
 
 // A tool takes milliseconds; it waits 15 s for whoever holds the lock of the files, twice at most.
 constexpr std::int64_t kToolNs = 60 * kNsPerSecond;
-constexpr std::size_t kOutputLimit = 16 * 1024;  // design §2
-
-bool removes(const core::Action& action) {
-  return action.kind == core::ActionKind::remove || action.kind == core::ActionKind::leave;
-}
+constexpr std::size_t kAccountOutputLimit = 16 * 1024;  // design §2
 
 loop::ChildOptions options_of(const ToolRun& run) {
   loop::ChildOptions child;
@@ -27,7 +24,7 @@ loop::ChildOptions options_of(const ToolRun& run) {
   child.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/root",
                        "TERM=dumb"};
   child.input = run.input;
-  child.output_limit = kOutputLimit;
+  child.output_limit = kAccountOutputLimit;
   child.timeout_ns = kToolNs;
   return child;
 }
@@ -89,7 +86,7 @@ std::int64_t AccountWave::act() {
 
 // Nothing is left to remove.
 Result<bool> AccountWave::is_gone(const Work& work) {
-  if (!removes(*work.action)) return false;
+  if (!removes(work.action->kind)) return false;
   const auto seen = Observer(machine_, declared_).observe_leaving(work.action->target, {});
   if (seen.found == core::Found::unseen) return fail(ErrorCode::conflict, seen.reason);
   return seen.found == core::Found::absent;
@@ -116,7 +113,7 @@ Result<std::string> AccountWave::find_change(const Work& work) {
 Status AccountWave::change(Work& work) {
   if (!options_.run_child)
     return fail(ErrorCode::unavailable, "no program can be run here: nothing was changed");
-  if (work.resource == nullptr && !removes(*work.action))
+  if (work.resource == nullptr && !removes(work.action->kind))
     return fail(ErrorCode::invalid_argument, "it is not in the manifest of this pass");
   // userdel may have taken the group already, or whoever wants it gone too.
   DATUM_ASSIGN(const bool gone, is_gone(work));
@@ -133,7 +130,7 @@ Status AccountWave::run_tools(Work& work) {
   job.group_is_declared = declares_group(*declared_->manifest, name);
   const auto secret =
       work.resource == nullptr ? "" : work.resource->text(model::Field::password_ref);
-  if (!secret.empty() && !removes(*work.action)) {
+  if (!secret.empty() && !removes(work.action->kind)) {
     DATUM_ASSIGN(job.hash, sight.password_hash(secret));
   }
   const auto run = [&](const ToolRun& tool) -> Status {
@@ -150,7 +147,7 @@ Status AccountWave::run_tools(Work& work) {
   };
   for (const auto& tool : tools_for(job)) DATUM_TRY(run(tool));
   const auto* group = book->find_group(name);
-  const bool took_group = removes(*work.action) && group != nullptr && job.group_is_declared &&
+  const bool took_group = removes(work.action->kind) && group != nullptr && job.group_is_declared &&
                           work.action->target.family == model::TargetFamily::user;
   if (!took_group) return {};
   Sight after(machine_, declared_);

@@ -7,11 +7,11 @@ namespace datum::resource {
 namespace {
 
 using Text = std::string_view;
-constexpr Text kBlank = " \t";
+constexpr Text kKeyBlank = " \t";
 constexpr Text kLineWhite = " \t\r";
 
 Text without_leading(Text text) {
-  const auto at = text.find_first_not_of(kBlank);
+  const auto at = text.find_first_not_of(kKeyBlank);
   return at == Text::npos ? Text() : text.substr(at);
 }
 
@@ -28,7 +28,7 @@ struct Found {
 
 // A type and its base64 at the beginning.
 std::optional<Found> read_key(Text text, Text fingerprint) {
-  const auto type = text.substr(0, text.find_first_of(kBlank));
+  const auto type = text.substr(0, text.find_first_of(kKeyBlank));
   const auto behind = without_leading(text.substr(type.size()));
   const auto base64 = behind.substr(0, behind.find_first_of(kLineWhite));
   if (type.empty() || base64.empty()) return std::nullopt;
@@ -46,7 +46,7 @@ Text read_options(Text text) {
       ++i;
     else if (text[i] == '"')
       quoted = !quoted;
-    else if (!quoted && kBlank.find(text[i]) != Text::npos)
+    else if (!quoted && kKeyBlank.find(text[i]) != Text::npos)
       return text.substr(0, i);
   }
   return text;

@@ -13,7 +13,7 @@ namespace {
 
 using model::Field;
 
-constexpr std::uint32_t kWritableByOthers = 0022;
+constexpr std::uint32_t kKeysWritableByOthers = 0022;
 constexpr std::uint32_t kFolderMode = 0700;
 constexpr std::uint32_t kFileMode = 0600;
 constexpr std::uint32_t kPermissions = 0777;
@@ -26,10 +26,6 @@ struct Keys {
   std::optional<WholeText> whole;
   std::vector<KeyLine> lines;
 };
-
-bool is_missing(const Error& error) {
-  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
-}
 
 // Errors are what makes it impossible to look, in words; nothing is followed and nothing touched.
 Status look_at_keys(Sight& sight, std::string_view user, Keys& keys) {
@@ -79,7 +75,7 @@ std::optional<std::string_view> find_text(const model::Resource& resource, Field
   return resource.text(field);
 }
 
-std::string or_none(std::string_view text) {
+std::string options_or_none(std::string_view text) {
   return text.empty() ? "none" : shown(text);
 }
 
@@ -90,7 +86,7 @@ void compare(core::Observation& seen, std::string_view field,
   if (!wanted) return;
   for (const auto& line : keys.lines) {
     if (line.*piece == *wanted) continue;
-    add_drift(seen, field, or_none(*wanted), or_none(line.*piece));
+    add_drift(seen, field, options_or_none(*wanted), options_or_none(line.*piece));
     return;
   }
 }
@@ -99,17 +95,17 @@ void compare_place(Sight& sight, const Keys& keys, core::Observation& seen) {
   if (const auto& stat = keys.whole->stat; stat.uid != keys.owner->uid)
     add_drift(seen, "owner", shown(keys.owner->name),
               shown(sight.machine().accounts->user_name(stat.uid)));
-  if (const auto mode = keys.whole->stat.mode; (mode & kWritableByOthers) != 0)
-    add_drift(seen, "mode", shown_mode(mode & ~kWritableByOthers), shown_mode(mode));
-  if (const auto mode = keys.folder->mode; (mode & kWritableByOthers) != 0)
-    add_drift(seen, "folder", shown_mode(mode & ~kWritableByOthers), shown_mode(mode));
+  if (const auto mode = keys.whole->stat.mode; (mode & kKeysWritableByOthers) != 0)
+    add_drift(seen, "mode", shown_mode(mode & ~kKeysWritableByOthers), shown_mode(mode));
+  if (const auto mode = keys.folder->mode; (mode & kKeysWritableByOthers) != 0)
+    add_drift(seen, "folder", shown_mode(mode & ~kKeysWritableByOthers), shown_mode(mode));
 }
 
 // sshd(8), StrictModes: it passes over the keys of a home that others can write.
 void warn_of_home(Sight& sight, const Keys& keys, core::Observation& seen) {
   const auto where = sight.walker().locate(keys.owner->home);
   const auto stat = where ? sight.find(*where) : Result<std::optional<os::FileStat>>(std::nullopt);
-  if (stat && *stat && ((*stat)->mode & kWritableByOthers) != 0)
+  if (stat && *stat && ((*stat)->mode & kKeysWritableByOthers) != 0)
     seen.warning = "sshd takes no key while others can write " + shown(keys.owner->home) +
                    " (mode " + shown_mode((*stat)->mode) + ")";
 }
@@ -138,7 +134,7 @@ Metadata wanted_of(const Keys& keys) {
   wanted.uid = keys.owner->uid;
   wanted.gid = keys.owner->gid;
   wanted.mode = kFileMode;
-  if (keys.whole) wanted.mode = keys.whole->stat.mode & ~kWritableByOthers & kPermissions;
+  if (keys.whole) wanted.mode = keys.whole->stat.mode & ~kKeysWritableByOthers & kPermissions;
   wanted.owner_given = true;
   wanted.mode_given = true;
   return wanted;
@@ -208,7 +204,7 @@ Status KeyProvider::commit(Bench& bench, Work& work) const {
   if (work.has_change("folder")) {
     const auto& folder = work.where.folder->handle;
     DATUM_ASSIGN(const auto stat, bench.files().stat(folder));
-    DATUM_TRY(bench.files().set_mode(folder, stat.mode & ~kWritableByOthers));
+    DATUM_TRY(bench.files().set_mode(folder, stat.mode & ~kKeysWritableByOthers));
     work.folder_changed = true;
     work.live = true;
   }

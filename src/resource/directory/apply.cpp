@@ -7,7 +7,7 @@ namespace datum::resource {
 
 namespace {
 
-constexpr std::uint32_t kDefaultMode = 0755;
+constexpr std::uint32_t kDefaultFolderMode = 0755;
 
 bool is_there(const Work& work) {
   return work.before && work.before->type == os::FileType::directory;
@@ -23,14 +23,14 @@ Status check_new(Bench& bench, const Work& work) {
   return fail(ErrorCode::conflict, "another folder took the new one's place; not touched");
 }
 
-Status change_metadata(Bench& bench, Work& work) {
+Status change_folder_metadata(Bench& bench, Work& work) {
   auto& files = bench.files();
   DATUM_ASSIGN(auto folder,
                files.open_directory(work.where.folder->handle, work.where.name, os::Follow::no));
   DATUM_ASSIGN(const auto now, files.stat(folder));
   if (!is_same_object(now, core::Found::directory, work.action->identity))
     return changed_meanwhile(work);
-  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
+  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultFolderMode));
   work.handle = std::move(folder);
   work.live = true;
   work.object_changed = true;
@@ -44,7 +44,7 @@ Status DirectoryProvider::stage(Bench& bench, Work& work) const {
   if (is_there(work)) return {};
   auto& files = bench.files();
   const auto& parent = work.where.folder->handle;
-  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, false, kDefaultMode));
+  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, false, kDefaultFolderMode));
   const auto name = bench.temp_name_of(work);
   DATUM_TRY(remove_beside(files, work.where, name));
   DATUM_TRY(files.make_directory(parent, name, 0700));
@@ -60,7 +60,7 @@ Status DirectoryProvider::stage(Bench& bench, Work& work) const {
 }
 
 Status DirectoryProvider::commit(Bench& bench, Work& work) const {
-  return is_there(work) ? change_metadata(bench, work) : put_in_place(bench, work);
+  return is_there(work) ? change_folder_metadata(bench, work) : put_in_place(bench, work);
 }
 
 Status DirectoryProvider::remove(Bench& bench, Work& work) const {

@@ -12,7 +12,7 @@ namespace datum::resource {
 namespace {
 
 // A new file without a declared mode, as an editor of root's would leave it.
-constexpr std::uint32_t kDefaultMode = 0644;
+constexpr std::uint32_t kDefaultFileMode = 0644;
 
 bool is_sensitive(const Work& work) {
   return work.resource->sensitive() || (inherits(work) && denies_others(work.before->mode));
@@ -45,7 +45,8 @@ Status take_over(Bench& bench, const Work& work, const os::OpenedFile& old,
 }
 
 Status finish_staged(Bench& bench, Work& work, const os::OpenedFile& old) {
-  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, inherits(work), kDefaultMode));
+  DATUM_ASSIGN(const auto wanted,
+               wanted_metadata(bench.sight, work, inherits(work), kDefaultFileMode));
   DATUM_ASSIGN(const auto now, bench.files().stat(work.handle));
   DATUM_TRY(apply_metadata(bench.files(), work.handle, now, wanted));
   if (old.handle) DATUM_TRY(take_over(bench, work, old, wanted));
@@ -88,7 +89,7 @@ Status stage_in_place(Bench& bench, Work& work) {
 
 Status write_in_place(Bench& bench, Work& work) {
   DATUM_ASSIGN(auto opened, open_target(bench, work, os::Access::write));
-  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
+  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultFileMode));
   DATUM_ASSIGN(const auto content, open_content(bench.sight, *work.resource->content()));
   DATUM_TRY(name_backup(bench, work));
   work.handle = std::move(opened.handle);
@@ -109,9 +110,9 @@ Status write_in_place(Bench& bench, Work& work) {
   return restore_attributes(bench, work, work.handle, wanted);
 }
 
-Status change_metadata(Bench& bench, Work& work) {
+Status change_file_metadata(Bench& bench, Work& work) {
   DATUM_ASSIGN(auto opened, open_target(bench, work, os::Access::read));
-  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultMode));
+  DATUM_ASSIGN(const auto wanted, wanted_metadata(bench.sight, work, true, kDefaultFileMode));
   work.handle = std::move(opened.handle);
   work.live = true;
   work.object_changed = true;
@@ -143,7 +144,7 @@ Status FileProvider::commit(Bench& bench, Work& work) const {
     case Route::in_place:
       return write_in_place(bench, work);
     case Route::metadata:
-      return change_metadata(bench, work);
+      return change_file_metadata(bench, work);
   }
   return {};
 }

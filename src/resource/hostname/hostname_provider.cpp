@@ -16,13 +16,13 @@ using model::Field;
 constexpr std::string_view kKey = "kernel.hostname";
 
 // What the file says, in the words of a report.
-struct Persisted {
+struct PersistedName {
   std::string words = "absent";
   bool as_declared = false;
 };
 
 Status look_at_file(Sight& sight, const os::Location& where, std::string_view wanted,
-                    core::Observation& seen, Persisted& persisted) {
+                    core::Observation& seen, PersistedName& persisted) {
   auto whole = read_whole_text(sight, where);
   if (!whole) return fail(std::move(whole).error());
   seen.identity = identity_of(whole->stat);
@@ -38,7 +38,7 @@ Status look_at_file(Sight& sight, const os::Location& where, std::string_view wa
 
 // False if the question is settled: it cannot be looked at.
 bool look_at_place(Sight& sight, const model::Resource& resource, core::Observation& seen,
-                   Persisted& persisted) {
+                   PersistedName& persisted) {
   const auto place = look_at_own_place(sight, resource.target.name, seen);
   if (!place) return false;
   if (!place->stat) return true;
@@ -77,7 +77,7 @@ std::string parse_hostname(std::string_view text) {
 
 void HostnameProvider::observe(Sight& sight, const model::Resource& resource,
                                core::Observation& seen) const {
-  Persisted persisted;
+  PersistedName persisted;
   if (!look_at_place(sight, resource, seen, persisted)) return;
   const auto wanted = resource.text(Field::hostname);
   if (is_live(sight.machine())) {

@@ -10,7 +10,7 @@ namespace {
 using Text = std::string_view;
 using Options = std::set<std::string, std::less<>>;
 
-constexpr Text kBlank = " \t";
+constexpr Text kFstabBlank = " \t";
 constexpr std::array<Text, 10> kRestrictions{"ro",      "nosuid",     "nodev",       "noexec",
                                              "noatime", "nodiratime", "nosymfollow", "sync",
                                              "dirsync", "lazytime"};
@@ -29,10 +29,10 @@ bool is_octal(char c) {
 std::vector<Text> split(Text line) {
   std::vector<Text> fields;
   while (true) {
-    const auto begin = line.find_first_not_of(kBlank);
+    const auto begin = line.find_first_not_of(kFstabBlank);
     if (begin == Text::npos) return fields;
     line.remove_prefix(begin);
-    const auto size = std::min(line.find_first_of(kBlank), line.size());
+    const auto size = std::min(line.find_first_of(kFstabBlank), line.size());
     fields.push_back(line.substr(0, size));
     line.remove_prefix(size);
   }

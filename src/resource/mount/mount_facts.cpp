@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "../path_facts.hpp"
 #include "../show.hpp"
 #include "../sysctl/kernel.hpp"
 
@@ -14,10 +15,6 @@ using model::Field;
 constexpr std::string_view kMountinfo = "/proc/self/mountinfo";
 // A machine with ten thousand mounts has 2 MiB.
 constexpr std::size_t kMaxMountinfo = 16 * 1024 * 1024;
-
-bool is_missing(const Error& error) {
-  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
-}
 
 // Of a file of the kernel's, which says that it is empty.
 Result<std::string> read_kernel_file(Sight& sight, std::string_view path, std::size_t limit) {

@@ -9,10 +9,6 @@ namespace {
 
 using model::Field;
 
-std::string word_of(bool flag) {
-  return flag ? "true" : "false";
-}
-
 std::string describe_state(const os::InstalledPackage& package) {
   if (!os::is_interrupted(package)) return "present";
   if (package.needs_reinstall) return "interrupted (needs to be installed again)";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../action_wave.hpp"
+#include "../path_facts.hpp"
 #include "../show.hpp"
 #include "../wave_run.hpp"
 #include "datum/model/reserved.hpp"
@@ -27,10 +28,6 @@ constexpr std::int64_t kHoldNs = 60 * kNsPerSecond;
 constexpr std::size_t kOutputBytes = 4096;
 // Names in one message.
 constexpr std::size_t kMaxNamed = 20;
-
-bool removes(core::ActionKind kind) {
-  return kind == core::ActionKind::remove || kind == core::ActionKind::leave;
-}
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;

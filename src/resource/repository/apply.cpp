@@ -10,14 +10,14 @@ namespace datum::resource {
 
 namespace {
 
-constexpr std::uint32_t kFolderMode = 0755;
-constexpr std::uint32_t kFileMode = 0644;
+constexpr std::uint32_t kSourcesFolderMode = 0755;
+constexpr std::uint32_t kSourcesMode = 0644;
 
 Result<os::Location> locate_or_make(Sight& sight, std::string_view place) {
   auto where = sight.walker().locate(place);
   if (where || where.error().code() != ErrorCode::not_found) return where;
   DATUM_ASSIGN(const auto folder, sight.walker().locate(place.substr(0, place.rfind('/'))));
-  auto made = sight.files().make_directory(folder.folder->handle, folder.name, kFolderMode);
+  auto made = sight.files().make_directory(folder.folder->handle, folder.name, kSourcesFolderMode);
   if (!made && made.error().code() != ErrorCode::already_exists)
     return fail(std::move(made).error());
   DATUM_TRY(sight.files().sync(folder.folder->handle));
@@ -28,7 +28,7 @@ Status write_temp(os::Files& files, const os::Location& where, const std::string
                   std::string_view text) {
   DATUM_ASSIGN(const auto file, files.create_file(where.folder->handle, temp));
   DATUM_TRY(files.write(file, as_bytes(text)));
-  DATUM_TRY(files.set_mode(file, kFileMode));
+  DATUM_TRY(files.set_mode(file, kSourcesMode));
   return files.sync(file);
 }
 
@@ -84,7 +84,7 @@ Status RepositoryProvider::stage(Bench& bench, Work& work) const {
   DATUM_ASSIGN(work.handle, create_temp(bench, work));
   work.temp = bench.temp_name_of(work);
   DATUM_TRY(bench.files().write(work.handle, as_bytes(wanted.list)));
-  DATUM_TRY(bench.files().set_mode(work.handle, kFileMode));
+  DATUM_TRY(bench.files().set_mode(work.handle, kSourcesMode));
   work.staged = true;
   return {};
 }

@@ -13,19 +13,15 @@ namespace {
 
 using model::Field;
 
-constexpr std::uint32_t kFileMode = 0644;
-
-std::string word_of(bool flag) {
-  return flag ? "true" : "false";
-}
+constexpr std::uint32_t kSourceFileMode = 0644;
 
 std::string or_none(std::string_view text) {
   return text.empty() ? "none" : shown(text);
 }
 
-class Comparing {
+class ComparingSources {
  public:
-  Comparing(Sight& sight, const model::Resource& resource, core::Observation& seen)
+  ComparingSources(Sight& sight, const model::Resource& resource, core::Observation& seen)
       : sight_(sight), resource_(resource), seen_(seen) {}
 
   Status run(const RepositoryFile& list) {
@@ -45,7 +41,7 @@ class Comparing {
     if (list_drifts_ == 0 && list.text != wanted.list)
       add("content", "as Datum writes it", there.more ? "another repository too" : "other lines");
     if (!is_well_kept(sight_, list.stat))
-      add("mode", shown_mode(kFileMode), shown_mode(list.stat.mode));
+      add("mode", shown_mode(kSourceFileMode), shown_mode(list.stat.mode));
     return {};
   }
 
@@ -72,7 +68,7 @@ class Comparing {
         add_drift(seen_, "signingKey", shown_content(digest_of(wanted.key), wanted.key.size()),
                   shown_content(digest_of(file->text), file->text.size()));
       } else if (!is_well_kept(sight_, file->stat)) {
-        add_drift(seen_, "signingKey", "mode " + shown_mode(kFileMode),
+        add_drift(seen_, "signingKey", "mode " + shown_mode(kSourceFileMode),
                   "mode " + shown_mode(file->stat.mode));
       }
     }
@@ -103,7 +99,7 @@ class Comparing {
 
 void observe_declared(Sight& sight, const model::Resource& resource, const RepositoryFile& list,
                       core::Observation& seen) {
-  auto compared = Comparing(sight, resource, seen).run(list);
+  auto compared = ComparingSources(sight, resource, seen).run(list);
   if (!compared) set_unknown(seen, "its files cannot be compared", compared.error());
 }
 
@@ -123,7 +119,7 @@ bool look_at_list(Sight& sight, const os::Location& where, core::Observation& se
 }  // namespace
 
 bool is_well_kept(const Sight& sight, const os::FileStat& stat) {
-  return stat.uid == sight.machine().trusted_uid && stat.mode == kFileMode;
+  return stat.uid == sight.machine().trusted_uid && stat.mode == kSourceFileMode;
 }
 
 Result<std::optional<RepositoryFile>> read_repository_file(Sight& sight, const std::string& path) {

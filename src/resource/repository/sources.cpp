@@ -9,7 +9,7 @@ namespace {
 using model::Field;
 
 // One line of any text: what a document says never begins another field.
-std::string collapsed(std::string_view text) {
+std::string on_one_line(std::string_view text) {
   std::string line;
   bool space = false;
   for (const char c : text) {
@@ -73,7 +73,7 @@ Sources parse_sources(std::string_view text) {
     const auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with('#')) continue;
-    if (collapsed(line).empty()) {
+    if (on_one_line(line).empty()) {
       ended = ended || !sources.fields.empty();
       continue;
     }
@@ -83,10 +83,10 @@ Sources parse_sources(std::string_view text) {
     }
     const auto colon = line.find(':');
     if (line.front() == ' ' || line.front() == '\t') {
-      if (last != nullptr) *last = collapsed(*last + " " + std::string(line));
+      if (last != nullptr) *last = on_one_line(*last + " " + std::string(line));
     } else if (colon != std::string_view::npos) {
-      last = &sources.fields[lower(collapsed(line.substr(0, colon)))];
-      *last = collapsed(line.substr(colon + 1));
+      last = &sources.fields[lower(on_one_line(line.substr(0, colon)))];
+      *last = on_one_line(line.substr(colon + 1));
     }
   }
   return sources;
@@ -102,13 +102,13 @@ std::string components_of(const model::Resource& repository) {
   if (value == nullptr) return text;
   for (const auto& each : std::get<std::vector<std::string>>(*value))
     text += (text.empty() ? "" : " ") + each;
-  return collapsed(text);
+  return on_one_line(text);
 }
 
 std::string write_sources(const model::Resource& repository, std::string_view key, bool enabled) {
   auto text = heading(repository) + "Types: deb\n";
   const auto add = [&text](std::string_view name, std::string_view value) {
-    text.append(name).append(": ").append(collapsed(value)).append("\n");
+    text.append(name).append(": ").append(on_one_line(value)).append("\n");
   };
   if (!enabled) add("Enabled", "no");
   add("URIs", repository.text(Field::url));

@@ -12,14 +12,14 @@ namespace {
 
 // A unit that was not there when it was observed could only be told as missing: all that is
 // declared of it is to be corrected.
-bool has_change(const core::Action& action, std::string_view field) {
+bool changes_or_creates(const core::Action& action, std::string_view field) {
   if (action.found == core::Found::absent) return true;
   return std::any_of(action.changes.begin(), action.changes.end(),
                      [field](const core::FieldDrift& drift) { return drift.field == field; });
 }
 
 // Where the manager keeps the links of what is enabled and masked for good.
-constexpr const char* kLinks = "/etc/systemd/system";
+constexpr const char* kUnitLinks = "/etc/systemd/system";
 
 }  // namespace
 
@@ -92,7 +92,7 @@ Status ServiceWave::change_file(const Work& work, os::UnitFileChange change) {
 
 Status ServiceWave::sync_links() {
   auto& files = *machine_->files;
-  DATUM_ASSIGN(const auto folder, files.open_root(kLinks));
+  DATUM_ASSIGN(const auto folder, files.open_root(kUnitLinks));
   auto synced = files.sync_file_system(folder);
   if (!synced) return fail(std::move(synced).error().context("not durable"));
   return {};
@@ -101,14 +101,14 @@ Status ServiceWave::sync_links() {
 Status ServiceWave::change_files_before(Work& work, const os::Unit& unit) {
   const auto& service = *work.resource;
   bool changed = false;
-  if (has_change(*work.action, "masked") && !service.flag(model::Field::masked) &&
+  if (changes_or_creates(*work.action, "masked") && !service.flag(model::Field::masked) &&
       is_masked(unit)) {
     DATUM_TRY(change_file(work, os::UnitFileChange::unmask));
     changed = true;
   }
   const bool wanted = service.flag(model::Field::enabled);
   // What a mask hid shows only now.
-  const bool maybe = has_change(*work.action, "enabled") || changed;
+  const bool maybe = changes_or_creates(*work.action, "enabled") || changed;
   const auto startup = startup_of(unit.file_state);
   const bool hidden = startup == Startup::masked && !changed;
   if (maybe && !hidden && exists(unit) && startup != Startup::no_answer &&
@@ -122,7 +122,7 @@ Status ServiceWave::change_files_before(Work& work, const os::Unit& unit) {
 }
 
 Status ServiceWave::change_activity(Work& work, const os::Unit& unit) {
-  if (!has_change(*work.action, "state") || os::is_unit_template(unit.name)) return {};
+  if (!changes_or_creates(*work.action, "state") || os::is_unit_template(unit.name)) return {};
   const bool wanted = work.resource->text(model::Field::state) == "running";
   if (wanted == is_running(unit)) return {};
   DATUM_TRY(run_job(work, wanted ? os::UnitJob::start : os::UnitJob::stop));
@@ -136,7 +136,8 @@ Status ServiceWave::change_activity(Work& work, const os::Unit& unit) {
 }
 
 Status ServiceWave::mask(Work& work) {
-  if (!has_change(*work.action, "masked") || !work.resource->flag(model::Field::masked)) return {};
+  if (!changes_or_creates(*work.action, "masked") || !work.resource->flag(model::Field::masked))
+    return {};
   DATUM_TRY(change_file(work, os::UnitFileChange::mask));
   DATUM_TRY(sync_links());
   return machine_->units->reload_manager(os::kUnitCallNs);
@@ -180,7 +181,7 @@ void ServiceWave::describe(Work& work, core::ActionResult& result) {
     return;
   }
   for (const auto& drift : result.after.drifts)
-    if (has_change(*work.action, drift.field)) {
+    if (changes_or_creates(*work.action, drift.field)) {
       work.error = Error(ErrorCode::conflict,
                          "it did not take effect: " + drift.field + " is " + drift.observed);
       return;

@@ -34,10 +34,6 @@ constexpr std::array kFileStates{
     FileState{"", Startup::none},
 };
 
-std::string word_of(bool flag) {
-  return flag ? "true" : "false";
-}
-
 // "false", and why, where the file's state is not simply that.
 std::string describe_startup(const os::Unit& unit, bool is_on) {
   const bool plain =
@@ -45,9 +41,9 @@ std::string describe_startup(const os::Unit& unit, bool is_on) {
   return word_of(is_on) + (plain ? "" : " (" + unit.file_state + ")");
 }
 
-class Comparing {
+class ComparingUnit {
  public:
-  Comparing(const model::Resource& service, const os::Unit& unit)
+  ComparingUnit(const model::Resource& service, const os::Unit& unit)
       : service_(service), unit_(unit) {}
 
   Comparison run() {
@@ -138,7 +134,7 @@ std::string describe_activity(const os::Unit& unit) {
 }
 
 Comparison compare(const model::Resource& service, const os::Unit& unit) {
-  return Comparing(service, unit).run();
+  return ComparingUnit(service, unit).run();
 }
 
 }  // namespace datum::resource

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "../path_facts.hpp"
+
 namespace datum::resource {
 
 namespace {
@@ -10,10 +12,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kGenerators{
     "/run/systemd/generator.early", "/run/systemd/generator", "/run/systemd/generator.late"};
 constexpr std::string_view kRuntime = "/run/systemd/system";
-
-bool is_missing(const Error& error) {
-  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
-}
 
 // Whether a folder "*.wants" or "*.requires" in `folder` has the unit.
 Result<bool> has_link(Sight& sight, std::string_view folder, std::string_view unit) {

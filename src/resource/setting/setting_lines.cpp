@@ -10,7 +10,7 @@ namespace {
 using model::SettingFormat;
 using Text = std::string_view;
 
-constexpr Text kBlank = " \t\v\f";
+constexpr Text kSettingBlank = " \t\v\f";
 constexpr Text kByteOrderMark = "\xef\xbb\xbf";
 
 char lowered(char c) {
@@ -22,12 +22,12 @@ bool same_word(Text a, Text b) {
 }
 
 std::size_t indent_of(Text line) {
-  const auto at = line.find_first_not_of(kBlank);
+  const auto at = line.find_first_not_of(kSettingBlank);
   return at == Text::npos ? line.size() : at;
 }
 
 std::size_t trimmed_size(Text text) {
-  const auto last = text.find_last_not_of(kBlank);
+  const auto last = text.find_last_not_of(kSettingBlank);
   return last == Text::npos ? 0 : last + 1;
 }
 
@@ -49,7 +49,7 @@ Entry split_equals(Text line, std::size_t indent) {
     entry.value_begin = indent + entry.key.size();
     return entry;
   }
-  entry.value_begin = std::min(line.find_first_not_of(kBlank, sign + 1), line.size());
+  entry.value_begin = std::min(line.find_first_not_of(kSettingBlank, sign + 1), line.size());
   if (entry.value_begin == line.size()) entry.value_begin = sign + 1;
   entry.value_size = trimmed_size(line.substr(entry.value_begin));
   return entry;
@@ -61,9 +61,10 @@ Entry split_words(Text line, std::size_t indent) {
   constexpr Text kBehindKey = " \t\v\f=";
   const auto behind = std::min(line.find_first_of(kBehindKey, indent), line.size());
   entry.key = line.substr(indent, behind - indent);
-  const auto next = std::min(line.find_first_not_of(kBlank, behind), line.size());
+  const auto next = std::min(line.find_first_not_of(kSettingBlank, behind), line.size());
   const bool has_sign = next < line.size() && line[next] == '=';
-  const auto at = has_sign ? std::min(line.find_first_not_of(kBlank, next + 1), line.size()) : next;
+  const auto at =
+      has_sign ? std::min(line.find_first_not_of(kSettingBlank, next + 1), line.size()) : next;
   if (at < line.size()) {
     entry.value_begin = at;
     entry.value_size = trimmed_size(line.substr(at));

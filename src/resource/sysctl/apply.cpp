@@ -9,8 +9,8 @@ namespace datum::resource {
 
 namespace {
 
-constexpr std::uint32_t kFolderMode = 0755;
-constexpr std::uint32_t kFileMode = 0644;
+constexpr std::uint32_t kDropInFolderMode = 0755;
+constexpr std::uint32_t kDropInMode = 0644;
 // A value that is put back is written again in one line; tables are not worth a line of a comment.
 constexpr std::size_t kMaxBefore = 256;
 
@@ -44,7 +44,7 @@ std::optional<std::string> find_before(Bench& bench, const Work& work) {
 }
 
 // Whether the kernel has the key is not this action's fault: the drop-in waits for its module.
-Status write_live(Bench& bench, Work& work) {
+Status write_live_value(Bench& bench, Work& work) {
   if (!is_live(bench.sight.machine()) || !work.has_change("value")) return {};
   const auto& key = work.action->target.name;
   bench.crash_point("live", work);
@@ -68,7 +68,7 @@ Status write_live(Bench& bench, Work& work) {
 
 // What says at every boot what the kernel does not take is of no use, and nobody would own it.
 Status write_live_or_unmake(Bench& bench, Work& work) {
-  auto written = write_live(bench, work);
+  auto written = write_live_value(bench, work);
   if (written) return written;
   auto removed = bench.files().remove_file(work.where.folder->handle, work.where.name);
   if (!removed)
@@ -102,7 +102,7 @@ Result<os::Location> SysctlProvider::locate(Sight& sight, std::string_view place
   auto where = sight.walker().locate(place);
   if (where || where.error().code() != ErrorCode::not_found || work.removes()) return where;
   DATUM_ASSIGN(const auto folder, sight.walker().locate(place.substr(0, place.rfind('/'))));
-  auto made = sight.files().make_directory(folder.folder->handle, folder.name, kFolderMode);
+  auto made = sight.files().make_directory(folder.folder->handle, folder.name, kDropInFolderMode);
   if (!made && made.error().code() != ErrorCode::already_exists)
     return fail(std::move(made).error());
   DATUM_TRY(sight.files().sync(folder.folder->handle));
@@ -115,7 +115,7 @@ Status SysctlProvider::stage(Bench& bench, Work& work) const {
   DATUM_ASSIGN(work.handle, create_temp(bench, work));
   work.temp = bench.temp_name_of(work);
   DATUM_TRY(bench.files().write(work.handle, as_bytes(text)));
-  DATUM_TRY(bench.files().set_mode(work.handle, kFileMode));
+  DATUM_TRY(bench.files().set_mode(work.handle, kDropInMode));
   work.staged = true;
   return {};
 }
@@ -127,7 +127,7 @@ Status SysctlProvider::commit(Bench& bench, Work& work) const {
     DATUM_TRY(put_in_place(bench, work));
     return write_live_or_unmake(bench, work);
   }
-  DATUM_TRY(write_live(bench, work));
+  DATUM_TRY(write_live_value(bench, work));
   return work.temp.empty() ? Status{} : put_in_place(bench, work);
 }
 

@@ -22,11 +22,11 @@ constexpr std::array<const char*, 5> kFolders{"/etc/sysctl.d", "/run/sysctl.d",
 // to it.
 constexpr const char* kMainFile = "/etc/sysctl.conf";
 // A thousand keys with a comment each are a tenth of it.
-constexpr std::size_t kMaxFile = 1024 * 1024;
-constexpr int kMaxLinks = 8;  // one is usual
+constexpr std::size_t kMaxSysctlFile = 1024 * 1024;
+constexpr int kMaxDropInLinks = 8;  // one is usual
 constexpr std::string_view kBefore = "# before: ";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_white(std::string_view text) {
   constexpr std::string_view kWhite = " \t\r\n\v\f";
   const auto begin = text.find_first_not_of(kWhite);
   if (begin == std::string_view::npos) return {};
@@ -50,14 +50,14 @@ struct Setting {
 
 // "key = value", "-key = value" (failures do not matter); nothing for anything else.
 std::optional<Setting> parse_setting(std::string_view line) {
-  line = trimmed(line);
+  line = without_white(line);
   if (line.empty() || line.front() == '#' || line.front() == ';') return std::nullopt;
   const auto sign = line.find('=');
   if (sign == std::string_view::npos) return std::nullopt;
-  auto key = trimmed(line.substr(0, sign));
-  if (!key.empty() && key.front() == '-') key = trimmed(key.substr(1));
+  auto key = without_white(line.substr(0, sign));
+  if (!key.empty() && key.front() == '-') key = without_white(key.substr(1));
   if (key.empty() || key.find_first_of("*?[") != std::string_view::npos) return std::nullopt;
-  return Setting{model::normalise_sysctl(key), trimmed(line.substr(sign + 1))};
+  return Setting{model::normalise_sysctl(key), without_white(line.substr(sign + 1))};
 }
 
 bool is_drop_in_name(std::string_view name) {
@@ -86,13 +86,13 @@ Result<std::string> read_all(Sight& sight, const os::Handle& file) {
     DATUM_ASSIGN(const auto count, sight.files().read(file, room));
     if (count == 0) return text;
     text.append(as_text(room.first(count)));
-    if (text.size() > kMaxFile) return fail(ErrorCode::limit_exceeded, "larger than 1 MiB");
+    if (text.size() > kMaxSysctlFile) return fail(ErrorCode::limit_exceeded, "larger than 1 MiB");
   }
 }
 
 // Empty for a link to /dev/null, which masks every file of its name.
 Result<std::string> read_through_links(Sight& sight, std::string path) {
-  for (int links = 0; links <= kMaxLinks; ++links) {
+  for (int links = 0; links <= kMaxDropInLinks; ++links) {
     if (path == "/dev/null") return std::string();
     DATUM_ASSIGN(const auto where, sight.walker().locate(path));
     const auto file = sight.files().open_file(where.folder->handle, where.name, os::Access::read);
@@ -124,7 +124,8 @@ Result<std::vector<std::string>> names_in(Sight& sight, const std::string& folde
 DropIn parse_drop_in(std::string_view text, std::string_view key) {
   DropIn found;
   for_each_line(text, [&](std::string_view line) {
-    if (line.starts_with(kBefore)) found.before = std::string(trimmed(line.substr(kBefore.size())));
+    if (line.starts_with(kBefore))
+      found.before = std::string(without_white(line.substr(kBefore.size())));
     if (const auto setting = parse_setting(line); setting && setting->key == key)
       found.value = std::string(setting->value);
   });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../path_facts.hpp"
+
 namespace datum::resource {
 
 namespace {
@@ -11,10 +13,6 @@ constexpr std::size_t kMaxValue = 64 * 1024;
 
 bool is_white(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
-}
-
-bool is_missing(const Error& error) {
-  return error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_directory;
 }
 
 }  // namespace

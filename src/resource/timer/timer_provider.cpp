@@ -18,7 +18,7 @@ namespace {
 using model::Field;
 using Lines = std::vector<std::string>;
 
-constexpr std::uint32_t kFileMode = 0644;
+constexpr std::uint32_t kTimerFileMode = 0644;
 
 const Lines& times_of(const model::Resource& timer) {
   return std::get<Lines>(*timer.find(Field::on_calendar));
@@ -41,7 +41,7 @@ Lines values_of(std::string_view text, const char* key) {
   return values;
 }
 
-std::string joined(const Lines& values) {
+std::string joined_lines(const Lines& values) {
   std::string text;
   for (const auto& value : values) text.append(text.empty() ? "" : "; ").append(value);
   return text.empty() ? "none" : shown(text);
@@ -53,7 +53,7 @@ void compare_file(const model::Resource& timer, std::string_view text, core::Obs
   const auto compare = [&](std::string_view field, const char* key) {
     const auto desired = values_of(wanted, key);
     const auto observed = values_of(text, key);
-    if (desired != observed) add_drift(seen, field, joined(desired), joined(observed));
+    if (desired != observed) add_drift(seen, field, joined_lines(desired), joined_lines(observed));
   };
   compare("unit", "Unit");
   compare("onCalendar", "OnCalendar");
@@ -168,7 +168,7 @@ Status TimerProvider::stage(Bench& bench, Work& work) const {
   if (!changes_file(work)) return {};
   auto wanted = metadata_before(work);
   wanted.uid = bench.sight.machine().trusted_uid;
-  wanted.mode = kFileMode;
+  wanted.mode = kTimerFileMode;
   DATUM_TRY(stage_whole_text(bench, work, write_timer(*work.resource), wanted));
   return validate_staged_as(bench, work, "systemd-unit", false);
 }

@@ -9,7 +9,7 @@ namespace datum::resource {
 namespace {
 
 // Where the manager puts the links of enabled units.
-constexpr const char* kLinks = "/etc/systemd/system";
+constexpr const char* kTimerLinks = "/etc/systemd/system";
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Status TimerWave::change_links(os::UnitFileChange change) {
   acted_ = true;
   auto changed = machine_->units->change_file(action_.target.name.str(), change, os::kUnitCallNs);
   if (!changed) return fail(std::move(changed).error().context(to_string(change)));
-  DATUM_ASSIGN(const auto folder, machine_->files->open_root(kLinks));
+  DATUM_ASSIGN(const auto folder, machine_->files->open_root(kTimerLinks));
   auto synced = machine_->files->sync_file_system(folder);
   if (!synced) return fail(std::move(synced).error().context("not durable"));
   return {};

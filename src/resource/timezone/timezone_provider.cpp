@@ -95,14 +95,14 @@ Status write_name_file(Bench& bench, Work& work) {
   DATUM_ASSIGN(const auto file, look_at_name_file(bench.sight, zone));
   if (!file.belongs || file.as_declared) return {};
   DATUM_ASSIGN(const auto where, locate_making_folder(bench.sight, kNameFile));
-  constexpr std::uint32_t kFileMode = 0644;
+  constexpr std::uint32_t kZoneFileMode = 0644;
   auto& files = bench.files();
   const auto& folder = where.folder->handle;
   const auto temp = bench.temp_name_of(work);
   DATUM_TRY(remove_beside(files, where, temp));
   DATUM_ASSIGN(const auto handle, files.create_file(folder, temp));
   auto written = files.write(handle, as_bytes(std::string(zone).append(1, '\n')));
-  if (written) written = files.set_mode(handle, kFileMode);
+  if (written) written = files.set_mode(handle, kZoneFileMode);
   if (written) written = files.sync(handle);
   if (written) written = files.rename(folder, temp, folder, where.name, false);
   if (!written) {

@@ -60,6 +60,9 @@ struct PathTable {
   struct Entry {
     SharedText path;
     bool is_target = false;  // of a resource or a provider itself, not only an ancestor of one
+    [[nodiscard]] std::string_view last_component() const {
+      return path.view().substr(path.view().rfind('/') + 1);
+    }
   };
   std::vector<Entry> entries;  // sorted by path, unique
   // Places in `entries`, sorted by last component: finds the paths that may name the same thing
