@@ -27,13 +27,15 @@ constexpr std::uint64_t kSpareBytes = 4 * 1024 * 1024;
 class Compactor {
  public:
   Compactor(const std::string& folder, const OpenOptions& options, const CompactHook& hook)
-      : folder_(folder), building_(folder + kCompactingSuffix), options_(options), hook_(hook) {
+      : folder_(folder), options_(options), hook_(hook) {
     options_.mode = OpenMode::open;
   }
 
   Result<Compaction> run() {
     DATUM_ASSIGN(old_, lock_closed(folder_, options_));
-    remove_store_folder(building_);
+    folder_ = old_.path;
+    building_ = folder_ + kCompactingSuffix;
+    DATUM_TRY(clear_building());
     auto built = build();
     if (!built) {
       // Closed before its files go.
@@ -50,7 +52,17 @@ class Compactor {
     if (hook_) hook_(step);
   }
 
+  // What a compaction left that a crash ended. Anything else there is not ours to remove.
+  Status clear_building() const {
+    remove_store_folder(building_);
+    struct stat info {};
+    if (::lstat(building_.c_str(), &info) != 0 && errno == ENOENT) return {};
+    return fail(ErrorCode::refused,
+                building_ + " is in the way of a compaction: look at it, and move it away");
+  }
+
   Status build() {
+    DATUM_TRY(prepare_lmdb_lock(old_.folder.get()));
     // A reader's slot in lock.mdb, which this process may take because it has no other environment.
     DATUM_ASSIGN(const auto source,
                  Environment::open({folder_, Access::read_live, options_.indexes, Id128{},

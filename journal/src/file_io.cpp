@@ -71,7 +71,10 @@ Status replace_file(int folder, const std::string& name, std::string_view text,
     if (hook) hook(point);
   };
   const std::string part = name + ".part";
-  DATUM_ASSIGN(const Fd fd, open_at(folder, part, O_WRONLY | O_CREAT | O_TRUNC));
+  // Made anew: what has the name may be another name of somebody's file.
+  if (::unlinkat(folder, part.c_str(), 0) != 0 && errno != ENOENT)
+    return fail(error_from_errno(errno, "remove " + part));
+  DATUM_ASSIGN(const Fd fd, open_at(folder, part, O_WRONLY | O_CREAT | O_EXCL));
   DATUM_TRY(write_all(fd.get(), as_bytes(text)));
   reach("before sync of the mark");
   DATUM_TRY(sync_fd(fd.get(), part));

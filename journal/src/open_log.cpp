@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <memory>
+
 #include "batch_check.hpp"
 #include "datum/crypto/digest.hpp"
 #include "lmdb_log.hpp"
@@ -80,6 +83,7 @@ Status prepare_writing(const StoreHandle& store, const OpenOptions& options, con
 
 Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& options,
                                         Access access) {
+  if (access != Access::read_copy) DATUM_TRY(prepare_lmdb_lock(store.folder.get()));
   DATUM_ASSIGN(auto env, Environment::open({store.path, access, options.indexes, Id128{},
                                             options.level, options.map_bytes}));
   if (env->level() > options.level)
@@ -136,6 +140,12 @@ Result<std::unique_ptr<LmdbLog>> open_live(StoreHandle store, const OpenOptions&
   return log;
 }
 
+Result<std::string> real_path(const std::string& folder) {
+  const std::unique_ptr<char, void (*)(void*)> path(::realpath(folder.c_str(), nullptr), ::free);
+  if (!path) return fail(error_from_errno(errno, "find " + folder));
+  return std::string(path.get());
+}
+
 Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& options) {
   if (folder.empty() || folder.front() != '/' || (folder.size() > 1 && folder.back() == '/'))
     return fail(ErrorCode::invalid_argument, "'" + folder + "' is not an absolute folder");
@@ -147,6 +157,9 @@ Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& op
   store.max_level = options.level;
   store.crash_point = options.crash_point;
   DATUM_ASSIGN(store.folder, open_folder(folder));
+  // Where it really lies: what a compaction builds and removes lies beside it there.
+  DATUM_ASSIGN(store.path, real_path(folder));
+  DATUM_TRY(check_place(store));
   if (options.mode == OpenMode::read_only) return store;
   DATUM_TRY(check_access(store.folder.get(), folder));
   DATUM_TRY(check_file_system(store.folder.get(), folder));

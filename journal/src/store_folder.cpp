@@ -16,6 +16,8 @@ namespace datum::journal {
 
 // What replace_file leaves of a mark when it is cut off.
 static constexpr const char* kCleanPart = "clean.part";
+// What LMDB 0.9 makes of it with its 126 slots for readers.
+static constexpr off_t kLmdbLockSize = 8192;
 
 Status make_folder(const std::string& path) {
   if (path.size() < 2 || path.front() != '/' || path.back() == '/')
@@ -103,9 +105,30 @@ bool is_still_at(int folder, const std::string& path) {
 }
 
 void remove_store_folder(const std::string& path) {
+  const Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open()) return;
   for (const auto* const name : {kDataName, kLmdbLockName, kWriterLockName, kCleanName, kCleanPart})
-    ::unlink((path + "/" + name).c_str());
+    ::unlinkat(folder.get(), name, 0);
   ::rmdir(path.c_str());
+}
+
+Status prepare_lmdb_lock(int folder) {
+  const std::string name = kLmdbLockName;
+  const auto opened = open_at(folder, name, O_RDWR | O_CREAT | O_NONBLOCK);
+  if (!opened && opened.error().code() == ErrorCode::read_only) return {};
+  const auto refuse = [&name](std::string_view why) {
+    return fail(ErrorCode::refused, name + " " + std::string(why) + ": remove it; it is made anew");
+  };
+  if (!opened && opened.error().code() == ErrorCode::symlink) return refuse("is a link");
+  if (!opened) return fail(opened.error());
+  struct stat info {};
+  if (::fstat(opened->get(), &info) != 0) return fail(error_from_errno(errno, name));
+  if (!S_ISREG(info.st_mode)) return refuse("is not a regular file");
+  if (info.st_nlink != 1) return refuse("is another name of some file");
+  if (info.st_uid != ::geteuid()) return refuse("belongs to another user");
+  if (::fallocate(opened->get(), FALLOC_FL_KEEP_SIZE, 0, kLmdbLockSize) == 0) return {};
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  return fail(error_from_errno(errno, "make room for " + name));
 }
 
 bool has_file(int folder, const char* name) {

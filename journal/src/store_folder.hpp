@@ -34,9 +34,16 @@ inline constexpr const char* kCompactingSuffix = ".compacting";
 
 // Whether `path` still leads to the open folder: a compaction puts another in its place.
 [[nodiscard]] bool is_still_at(int folder, const std::string& path);
-// Removes a store's own files and then the folder; what else lies in it keeps it there. For folders
-// that are no store yet or no more.
+// Removes a store's own files and then the folder; what else lies in it keeps it there, and a link
+// is not followed. For folders that are no store yet or no more.
 void remove_store_folder(const std::string& path);
+
+// For what LMDB opens by its name, whatever it is: `refused` unless lock.mdb is missing or a file
+// of this user's with no other name. Afterwards it is there and has its room on the disk, without
+// which a full one would end the process. On a disk that is read only nothing is done: LMDB does
+// without. Only where this process has no other environment here, whose locks the closing would
+// drop.
+[[nodiscard]] Status prepare_lmdb_lock(int folder);
 
 [[nodiscard]] bool has_file(int folder, const char* name);
 

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 namespace datum::journal {
 
@@ -88,9 +89,9 @@ static std::string kernel_name_of(int lock) {
   return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-// The process that the kernel lists as a reader of this lock; 0 where it lists none, as for one of
-// another namespace.
-static std::int64_t find_reader(int lock) {
+// The process that the kernel lists with this access ("READ", "WRITE") to the lock; 0 where it
+// lists none, as for one of another namespace.
+static std::int64_t find_holder(int lock, std::string_view wanted_access) {
   const auto wanted = kernel_name_of(lock);
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
@@ -98,18 +99,26 @@ static std::int64_t find_reader(int lock) {
     std::string number, kind, manner, access, place;
     std::int64_t pid = 0;
     words >> number >> kind >> manner >> access >> pid >> place;
-    if (words && kind == "FLOCK" && access == "READ" && place == wanted) return pid;
+    if (words && kind == "FLOCK" && access == wanted_access && place == wanted) return pid;
   }
   return 0;
 }
 
-static Error in_use_by_writer(int folder) {
-  return {ErrorCode::busy, "the store is in use: its lock was last taken by process " +
-                               std::to_string(lock_holder(folder))};
+// Who waits at the gate has not written its pid into the file yet.
+static Error in_use_by_writer(int folder, int lock) {
+  auto text = std::string("the store is in use: ");
+  if (const auto writing = find_holder(lock, "WRITE"); writing != 0)
+    text += "process " + std::to_string(writing) + " writes it";
+  else if (const auto waiting = find_holder(folder, "WRITE"); waiting != 0)
+    text += "process " + std::to_string(waiting) + " waits for its readers, to write it";
+  else
+    text += "its lock was last taken by process " + std::to_string(lock_holder(folder));
+  return {ErrorCode::busy, std::move(text)};
 }
 
-static Error in_use_by_reader(int lock) {
-  const auto pid = find_reader(lock);
+// `held`: the lock, or the gate to it.
+static Error in_use_by_reader(int held) {
+  const auto pid = find_holder(held, "READ");
   return {ErrorCode::busy,
           "the store is in use: " + (pid == 0 ? "a reader" : "process " + std::to_string(pid)) +
               " reads it and did not let go of it"};
@@ -118,9 +127,10 @@ static Error in_use_by_reader(int lock) {
 static Status lock_exclusive(int folder, int lock, std::int64_t wait_ms) {
   const Gate gate(folder, wait_ms);
   DATUM_ASSIGN(const Look entered, gate.enter_writing());
-  if (entered != Look::ours) return fail(in_use_by_writer(folder));
+  if (entered == Look::readers) return fail(in_use_by_reader(folder));
+  if (entered == Look::writer) return fail(in_use_by_writer(folder, lock));
   DATUM_ASSIGN(const Look taken, take_from_readers(lock, wait_ms));
-  if (taken == Look::writer) return fail(in_use_by_writer(folder));
+  if (taken == Look::writer) return fail(in_use_by_writer(folder, lock));
   if (taken == Look::readers) return fail(in_use_by_reader(lock));
   const auto pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(lock, 0) != 0) return fail(error_from_errno(errno, kWriterLockName));
@@ -131,7 +141,7 @@ static Status lock_shared(int folder, int lock, std::int64_t wait_ms) {
   const Gate gate(folder, wait_ms);
   DATUM_TRY(gate.enter_reading());
   DATUM_ASSIGN(const Look taken, look_once(lock, LOCK_SH));
-  if (taken != Look::ours) return fail(in_use_by_writer(folder));
+  if (taken != Look::ours) return fail(in_use_by_writer(folder, lock));
   return {};
 }
 

@@ -71,8 +71,9 @@ Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_f
   auto live = open_as(store_folder, journal::OpenMode::live);
   if (live || !is_without_slot(live.error())) return live;
   auto copy = open_as(store_folder, journal::OpenMode::read_only);
-  if (!copy && copy.error().code() == ErrorCode::busy) return live;
-  return copy;
+  if (copy || copy.error().code() != ErrorCode::busy) return copy;
+  return fail(ErrorCode::busy,
+              copy.error().message() + "; meanwhile only the store's own user can read it");
 }
 
 Result<std::unique_ptr<journal::Reader>> open_live_reader(const std::string& store_folder) {

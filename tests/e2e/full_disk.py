@@ -7,6 +7,7 @@ File systems are small ones in loop-mounted images where that is possible, else 
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -58,6 +59,23 @@ class Case(unittest.TestCase):
     def verify(self):
         verified = fleet.datum("journal", "verify", "--state", self.bench.state)
         self.assertEqual(verified.code, 0, verified.text)
+
+
+class FullCopy(Case):
+    def test_no_lock(self):
+        """store: on a full disk a copy without LMDB's lock file is read, or refused in words"""
+        self.bench.declare(fleet.file("f", "/f", "text\n"))
+        self.assertEqual(self.bench.enforce().code, 0)
+        disk = self.bench.scratch / "disk"
+        self.mount(disk, 16)
+        shutil.copytree(self.bench.state, disk / "store")
+        (disk / "store" / "journal" / "lock.mdb").unlink(missing_ok=True)
+        self.fill(disk)
+        for words in (["status", "--root", self.bench.root], ["journal", "list"], ["journal", "verify"]):
+            done = fleet.datum(*words, "--state", disk / "store")
+            self.assertIn(done.code, (0, 1, 3), done.text)
+            if done.code != 0:
+                self.assertIn("lock.mdb: No space left on device", done.text)
 
 
 class FullRoot(Case):

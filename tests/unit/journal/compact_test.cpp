@@ -86,6 +86,41 @@ TEST_CASE("journal: a compacted store is known as closed in order and takes reco
   CHECK((*log)->verify(1)->sound);
 }
 
+TEST_CASE("journal: a folder behind a link is compacted where it lies, and the link stays [L17]") {
+  Scratch scratch;
+  const auto real = scratch.path("elsewhere/journal");
+  std::filesystem::create_directories(scratch.path("elsewhere"));
+  const auto truth = make_hollow_store(real);
+  const auto before = std::filesystem::file_size(real + "/data.mdb");
+  const auto link = scratch.path("store");
+  std::filesystem::create_symlink("elsewhere/journal", link);
+  const auto done = compact_store(link, options_for(OpenMode::open));
+  if (!done) FAIL(done.error().message());
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::file_size(real + "/data.mdb") < before / 4);
+  CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(link + ".compacting")));
+  CHECK_FALSE(std::filesystem::exists(real + ".compacting"));
+  CHECK(transcript_of(link) == truth);
+}
+
+TEST_CASE("journal: a link in the place of a compaction's folder is not followed, and named") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  const auto truth = make_hollow_store(folder);
+  const auto other = scratch.path("other");
+  make_store(other, 3);
+  const auto other_before = read_file(other + "/data.mdb");
+  std::filesystem::create_directory_symlink("other", folder + ".compacting");
+  CHECK(transcript_of(folder) == truth);
+  const auto refused = compact_store(folder, options_for(OpenMode::open));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == ErrorCode::refused);
+  CHECK(refused.error().message().find("store.compacting is in the way") != std::string::npos);
+  CHECK(std::filesystem::is_symlink(folder + ".compacting"));
+  CHECK(read_file(other + "/data.mdb") == other_before);
+  CHECK(std::filesystem::exists(other + "/clean"));
+}
+
 TEST_CASE("journal: a compaction that dies after any step leaves the same records [L11]") {
   for (int last = 0; last < kCompactSteps; ++last) {
     Scratch scratch;

@@ -220,12 +220,54 @@ TEST_CASE("journal: while a writer waits, no further reader is let in before it"
   }
   auto impatient = options_for(OpenMode::open);
   impatient.reader_wait_ms = 40;
-  CHECK(refusal(folder, impatient).code() == ErrorCode::busy);  // a second writer does not wait
+  // A second writer does not wait, and is told of the first.
+  CHECK(refusal(folder, impatient).message().find("process " + std::to_string(writer) + " waits") !=
+        std::string::npos);
   ::close(gate);
   ::close(reader);
   int status = -1;
   REQUIRE(::waitpid(writer, &status, 0) == writer);
   CHECK(status == 0);
+}
+
+TEST_CASE("journal: a reader that stands still at the gate is named to who wants to write") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_store(folder, 3);
+  const int gate = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(gate >= 0);
+  REQUIRE(::flock(gate, LOCK_SH) == 0);
+  auto impatient = options_for(OpenMode::open);
+  impatient.reader_wait_ms = 40;
+  CHECK(refusal(folder, impatient)
+            .message()
+            .find("process " + std::to_string(::getpid()) + " reads it") != std::string::npos);
+  ::close(gate);
+}
+
+TEST_CASE("journal: what LMDB's lock file leads to elsewhere is never opened [S03]") {
+  for (const bool is_link : {true, false}) {
+    Scratch scratch;
+    const auto folder = scratch.path("store");
+    make_store(folder, 3);
+    const auto victim = scratch.path("victim");
+    const std::vector<char> words{'t', 'h', 'e', 'i', 'r', 's'};
+    write_file(victim, words);
+    std::filesystem::remove(folder + "/lock.mdb");
+    if (is_link)
+      std::filesystem::create_symlink(victim, folder + "/lock.mdb");
+    else
+      std::filesystem::create_hard_link(victim, folder + "/lock.mdb");
+    for (const auto mode : {OpenMode::live, OpenMode::open}) {
+      const auto refused = refusal(folder, options_for(mode));
+      CHECK(refused.code() == ErrorCode::refused);
+      CHECK(refused.message().find("lock.mdb is ") != std::string::npos);
+    }
+    CHECK(open_or_fail(folder, OpenMode::read_only)->read_head()->seq == 3);
+    CHECK(read_file(victim) == words);
+    std::filesystem::remove(folder + "/lock.mdb");
+    open_or_fail(folder, OpenMode::open);
+  }
 }
 
 TEST_CASE("journal: an emptied lock file is no lock and no obstacle") {
