@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "datum/journal/archive_gaps.hpp"
 #include "export_format.hpp"
 #include "store_folder.hpp"
 
@@ -63,11 +64,33 @@ Result<Digest> previous_of(Reader& reader, Seq first) {
   return previous;
 }
 
+// Everything in the folder that has the name of an archive's file, by name.
+Result<std::vector<std::pair<ArchiveFile, mode_t>>> list_named(const std::string& folder) {
+  std::vector<std::pair<ArchiveFile, mode_t>> named;
+  DIR* const opened = ::opendir(folder.c_str());
+  if (opened == nullptr) {
+    if (errno == ENOENT) return named;
+    return fail(error_from_errno(errno, "open " + folder));
+  }
+  while (const auto* const entry = ::readdir(opened)) {
+    ArchiveFile file;
+    struct stat info {};
+    if (!read_name(entry->d_name, file)) continue;
+    if (::fstatat(::dirfd(opened), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    file.bytes = static_cast<std::uint64_t>(info.st_size);
+    named.emplace_back(std::move(file), info.st_mode);
+  }
+  ::closedir(opened);
+  std::sort(named.begin(), named.end(),
+            [](const auto& one, const auto& two) { return one.first.name < two.first.name; });
+  return named;
+}
+
 // Walks the files in order; `finding` tells the first that does not fit.
 Status check_files(Reader& live, const std::string& folder, Verification& finding) {
   DATUM_ASSIGN(const auto files, list_archive(folder));
   DATUM_ASSIGN(const Head head, live.read_head());
-  Seq next = 0;  // none yet: what lies before the first file was taken elsewhere
+  Seq next = 0;  // none yet; what is missing between files is find_gaps' matter
   Digest hash;
   const auto misfit = [&finding](const std::string& name, const std::string& what) -> Status {
     finding.problem = (name.empty() ? "the archive: " : name + ": ") + what;
@@ -80,21 +103,17 @@ Status check_files(Reader& live, const std::string& folder, Verification& findin
     if (reader->store_id() != live.store_id()) return misfit(file.name, "is of another store");
     if (held.first != file.from || held.seq != file.to)
       return misfit(file.name, "holds other records than its name says");
-    if (next != 0 && file.from != next)
-      return misfit(file.name, "record " + std::to_string(next) + " is missing before it");
+    if (file.from < next) return misfit(file.name, "begins before the one before it ends");
     DATUM_ASSIGN(const Digest previous, previous_of(*reader, held.first));
-    const bool is_beginning = next == 0 && file.from > 1;
-    if (!is_beginning && previous != hash)
+    const bool is_after_gap = file.from > std::max<Seq>(next, 1);
+    if (!is_after_gap && previous != hash)
       return misfit(file.name, "does not continue the one before");
     finding.records += held.seq - held.first + 1;
     next = held.seq + 1;
     hash = held.hash;
   }
-  if (next == 0) return {};
-  if (next < head.first)
-    return misfit("", "records " + std::to_string(next) + " to " + std::to_string(head.first - 1) +
-                          " are neither here nor in the journal");
-  if (next != head.first) return {};  // a deletion that is not finished: both hold the same
+  // After the last file a gap, or a deletion that is not finished: then both hold the same.
+  if (next != head.first) return {};
   DATUM_ASSIGN(const Digest previous, previous_of(live, head.first));
   if (previous != hash) return misfit("", "the journal does not continue it");
   return {};
@@ -133,24 +152,18 @@ Result<WrittenArchive> write_archive(Reader& reader, ExportRange range, const st
 
 Result<std::vector<ArchiveFile>> list_archive(const std::string& folder) {
   std::vector<ArchiveFile> files;
-  DIR* const opened = ::opendir(folder.c_str());
-  if (opened == nullptr) {
-    if (errno == ENOENT) return files;
-    return fail(error_from_errno(errno, "open " + folder));
-  }
-  while (const auto* const entry = ::readdir(opened)) {
-    ArchiveFile file;
-    struct stat info {};
-    if (!read_name(entry->d_name, file)) continue;
-    if (::fstatat(::dirfd(opened), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (!S_ISREG(info.st_mode)) continue;
-    file.bytes = static_cast<std::uint64_t>(info.st_size);
-    files.push_back(std::move(file));
-  }
-  ::closedir(opened);
-  std::sort(files.begin(), files.end(),
-            [](const auto& one, const auto& two) { return one.name < two.name; });
+  DATUM_ASSIGN(auto named, list_named(folder));
+  for (auto& [file, mode] : named)
+    if (S_ISREG(mode)) files.push_back(std::move(file));
   return files;
+}
+
+Result<std::vector<std::string>> list_foreign(const std::string& folder) {
+  std::vector<std::string> foreign;
+  DATUM_ASSIGN(auto named, list_named(folder));
+  for (auto& [file, mode] : named)
+    if (!S_ISREG(mode)) foreign.push_back(std::move(file.name));
+  return foreign;
 }
 
 Result<std::size_t> drop_unfinished(const std::string& folder, Seq archived) {

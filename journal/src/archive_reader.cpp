@@ -1,8 +1,10 @@
 // A journal and its archive read as one. The writer may archive meanwhile: then records that were
-// live a moment ago are in a file, so every step asks again where its record is.
+// live a moment ago are in a file, so every step asks again where its record is. Records that no
+// file holds any more are passed over, and read_gaps names them.
 #include <algorithm>
 
 #include "datum/journal/archive.hpp"
+#include "datum/journal/archive_gaps.hpp"
 
 namespace datum::journal {
 namespace {
@@ -21,21 +23,22 @@ class JoinedReader final : public Reader {
 
   Status scan(Seq from, const Visitor& visit) override {
     DATUM_TRY(refresh());
-    return walk(std::max(from, first_), head_.seq, Way::up, visit);
+    return walk(std::max<Seq>(from, 1), head_.seq, Way::up, visit);
   }
 
   Status scan_back(Seq from, const Visitor& visit) override {
     DATUM_TRY(refresh());
-    return walk(from == 0 ? head_.seq : std::min(from, head_.seq), std::max<Seq>(first_, 1),
-                Way::down, visit);
+    return walk(from == 0 ? head_.seq : std::min(from, head_.seq), 1, Way::down, visit);
   }
 
   Result<std::vector<Seq>> find(std::string_view index, std::string_view key, Seq from,
                                 std::size_t limit) override {
     std::vector<Seq> found;
     DATUM_TRY(refresh());
-    Seq next = std::max(from, first_);
-    while (next < head_.first && found.size() < limit) {
+    Seq next = std::max<Seq>(from, 1);
+    while (found.size() < limit) {
+      if (const auto* const gap = gap_at(next)) next = gap->to + 1;
+      if (next >= head_.first) break;
       DATUM_ASSIGN(auto* const file, open_at(next));
       DATUM_ASSIGN(const auto part, file->find(index, key, next, limit - found.size()));
       // What a file and the journal both hold is told once.
@@ -53,7 +56,7 @@ class JoinedReader final : public Reader {
     auto status = live_->read(seq, visit);
     if (status || status.error().code() != ErrorCode::not_found) return status;
     DATUM_TRY(refresh());
-    if (seq < first_ || seq >= head_.first) return status;
+    if (seq == 0 || seq >= head_.first) return status;
     DATUM_ASSIGN(auto* const file, open_at(seq));
     return file->read(seq, visit);
   }
@@ -69,8 +72,13 @@ class JoinedReader final : public Reader {
   [[nodiscard]] std::uint32_t level() const override { return live_->level(); }
   void release_memory() override { live_->release_memory(); }
 
-  // Where the live records begin, which files lie before them, and from where on nothing is
-  // missing.
+  Result<std::vector<Gap>> read_gaps() {
+    DATUM_TRY(refresh());
+    return gaps_;
+  }
+
+  // Where the live records begin, which files lie before them, what is missing there, and from
+  // where on nothing is.
   Status refresh() {
     DATUM_ASSIGN(const Head head, live_->read_head());
     const bool is_known = is_listed_ && head.first == head_.first;
@@ -78,9 +86,8 @@ class JoinedReader final : public Reader {
     if (is_known) return {};
     DATUM_ASSIGN(files_, list_archive(folder_));
     is_listed_ = true;
-    first_ = head.first;
-    for (auto file = files_.rbegin(); file != files_.rend(); ++file)
-      if (file->from < first_ && file->to + 1 >= first_) first_ = file->from;
+    gaps_ = find_gaps(files_, head.first);
+    first_ = gaps_.empty() ? 1 : gaps_.back().to + 1;
     return {};
   }
 
@@ -99,8 +106,12 @@ class JoinedReader final : public Reader {
       return wish;
     };
     while ((up ? next <= last : next >= last) && wish == Visit::go_on) {
-      const Seq before = next;
       DATUM_TRY(refresh());
+      if (const auto* const gap = gap_at(next)) {
+        next = up ? gap->to + 1 : gap->from - 1;
+        continue;
+      }
+      const Seq before = next;
       Reader* source = live_.get();
       if (next < head_.first) {
         DATUM_ASSIGN(source, open_at(next));
@@ -109,6 +120,13 @@ class JoinedReader final : public Reader {
       if (next == before && wish == Visit::go_on) return fail(missing(next));
     }
     return {};
+  }
+
+  [[nodiscard]] const Gap* gap_at(Seq seq) const {
+    const auto found = std::find_if(gaps_.begin(), gaps_.end(), [seq](const Gap& gap) {
+      return gap.from <= seq && seq <= gap.to;
+    });
+    return found == gaps_.end() ? nullptr : &*found;
   }
 
   static Error missing(Seq seq) {
@@ -135,6 +153,7 @@ class JoinedReader final : public Reader {
   std::unique_ptr<Reader> live_;
   std::string folder_;
   std::vector<ArchiveFile> files_;
+  std::vector<Gap> gaps_;
   bool is_listed_ = false;
   Head head_;
   Seq first_ = 1;
@@ -143,6 +162,23 @@ class JoinedReader final : public Reader {
 };
 
 }  // namespace
+
+std::vector<Gap> find_gaps(std::span<const ArchiveFile> files, Seq first_live) {
+  std::vector<Gap> gaps;
+  Seq next = 1;
+  for (const auto& file : files) {
+    if (file.from >= first_live) break;
+    if (file.from > next) gaps.push_back({next, file.from - 1});
+    next = std::max(next, file.to + 1);
+  }
+  if (next < first_live) gaps.push_back({next, first_live - 1});
+  return gaps;
+}
+
+Result<std::vector<Gap>> read_gaps(Reader& reader) {
+  auto* const joined = dynamic_cast<JoinedReader*>(&reader);
+  return joined != nullptr ? joined->read_gaps() : std::vector<Gap>{};
+}
 
 Result<std::unique_ptr<Reader>> join_archive(std::unique_ptr<Reader> live,
                                              const std::string& folder) {

@@ -181,6 +181,7 @@ Result<int> run_tail(const Arguments& arguments) {
   Seq from = 1;
   {
     DATUM_ASSIGN(const auto story, open_story_at(path));
+    DATUM_TRY(note_missing(story, path));
     DATUM_ASSIGN(from, tail_begin(*story.reader, arguments.lines));
     if (!arguments.follow) {
       DATUM_TRY(print_new(arguments, filter, *story.reader, from));

@@ -1,14 +1,17 @@
 #include "story_source.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 
 #include "datum/blobs/blob_store.hpp"
 #include "datum/config/quantity.hpp"
+#include "datum/history/missing.hpp"
 #include "datum/history/open.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
+#include "datum/text/terminal.hpp"
 #include "desired.hpp"
 #include "store_end.hpp"
 
@@ -94,9 +97,16 @@ Result<history::Story> open_story_at(const std::string& path) {
   return history::Story{std::move(*reader), std::move(content), {}};
 }
 
+Status note_missing(const history::Story& story, const std::string& path) {
+  DATUM_ASSIGN(const auto missing, history::describe_missing(*story.reader, path));
+  if (!missing.empty()) std::fprintf(stderr, "note: %s\n", text::escape(missing).c_str());
+  return {};
+}
+
 Result<history::Story> open_story(const Arguments& arguments) {
   DATUM_ASSIGN(const auto path, story_path(arguments));
   DATUM_ASSIGN(auto story, open_story_at(path));
+  DATUM_TRY(note_missing(story, path));
   if (!arguments.root_given) return story;
   DATUM_ASSIGN(const auto state, history::fold(*story.reader, 0, true));
   DATUM_TRY(check_root(arguments, state));
@@ -106,6 +116,7 @@ Result<history::Story> open_story(const Arguments& arguments) {
 Result<KnownStory> open_known_story(const Arguments& arguments) {
   DATUM_ASSIGN(const auto path, story_path(arguments));
   DATUM_ASSIGN(auto story, open_story_at(path));
+  DATUM_TRY(note_missing(story, path));
   DATUM_ASSIGN(auto state, history::fold(*story.reader, 0, true));
   DATUM_TRY(check_root(arguments, state));
   return KnownStory{std::move(story), std::move(state)};

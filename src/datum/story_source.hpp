@@ -14,6 +14,9 @@ namespace datum::program {
 // Records and what they name. Nothing is written beside a reader's slot in a live store.
 [[nodiscard]] Result<history::Story> open_story(const Arguments& arguments);
 [[nodiscard]] Result<history::Story> open_story_at(const std::string& path);
+// One line on standard error where records that the store archived are missing: the rest is read.
+// open_story and open_known_story say it themselves.
+[[nodiscard]] Status note_missing(const history::Story& story, const std::string& path);
 
 // The same, refused if the store is bound to another root than the one that was given, or, where
 // neither root nor store was, than /.

@@ -260,8 +260,8 @@ Result<journal::Verification> verify_events(journal::Reader& reader, journal::Ve
   if (!checkpoint && !says_damage(checkpoint.error())) return fail(std::move(checkpoint).error());
   if (!checkpoint) return is_bad(0, checkpoint.error());
   MeaningCheck check(std::move(*checkpoint), head.first == 1);
-  DATUM_TRY(
-      reader.scan(head.first, [&](const journal::Record& record) { return check.take(record); }));
+  // From the lowest that is held, also where records above it are missing.
+  DATUM_TRY(reader.scan(1, [&](const journal::Record& record) { return check.take(record); }));
   if (!check.error()) return so_far;
   if (!says_damage(*check.error())) return fail(*check.error());
   return is_bad(check.bad_seq(), *check.error());

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "datum/history/archive.hpp"
+#include "datum/history/missing.hpp"
 
 namespace datum::history {
 
@@ -99,7 +100,11 @@ Result<journal::Verification> verify_store(const std::string& store_folder) {
   verification.problem = archived.problem;
   DATUM_ASSIGN(const auto joined,
                journal::join_archive(std::move(log), archive_folder(store_folder)));
-  return verify_events(*joined, std::move(verification));
+  DATUM_ASSIGN(verification, verify_events(*joined, std::move(verification)));
+  if (!verification.sound) return verification;
+  DATUM_ASSIGN(verification.problem, name_missing(*joined, store_folder));
+  verification.sound = verification.problem.empty();
+  return verification;
 }
 
 Result<std::string> find_damage(const std::string& store_folder) {

@@ -39,6 +39,7 @@ Result<std::optional<Start>> find_start(journal::Reader& reader, PassId pass) {
 struct Between {
   PassId finished = 0;     // the last pass that finished, 0 if none did
   bool forgotten = false;  // no document declared it for a while
+  bool missing = false;    // some of them are not in the archive any more
 };
 
 // Few targets of a long list are in the index, so the records themselves are asked.
@@ -53,8 +54,10 @@ Result<Between> look_between(journal::Reader& reader, const model::Target& targe
                              Seq before) {
   Between between;
   Status status;
+  Seq expected = before - 1;
   const auto visit = [&](const journal::Record& record) {
-    if (record.seq <= after) return journal::Visit::stop;
+    between.missing = record.seq != expected--;
+    if (record.seq <= after || between.missing) return journal::Visit::stop;
     const auto kind = static_cast<core::EventKind>(record.kind);
     const bool wanted = (kind == core::EventKind::pass_finished && between.finished == 0) ||
                         kind == core::EventKind::resources_forgotten;
@@ -150,7 +153,7 @@ class Windows {
     auto pass = good_->pass;
     const Seq before = unseen_since_ != 0 ? unseen_since_ : window.drift;
     DATUM_ASSIGN(const auto between, look_between(reader_, observed.target, window.good, before));
-    if (between.forgotten) return {};
+    if (between.forgotten || between.missing) return {};
     if (between.finished > window.good) {
       DATUM_ASSIGN(const auto start, find_start(reader_, between.finished));
       if (start) {

@@ -30,6 +30,7 @@ class Teller {
     }
     return ended_ && waiting_.empty() && next_seen_ ? journal::Visit::stop : journal::Visit::go_on;
   }
+  [[nodiscard]] bool has_ended() const { return ended_; }
   // The journal ends here.
   void finish() {
     if (ended_ || story_.interruption) return;
@@ -338,6 +339,27 @@ std::size_t PassStory::count(core::Phase phase) const {
       actions.begin(), actions.end(), [phase](const auto& one) { return one.phase == phase; }));
 }
 
+static Status tell_records(journal::Reader& reader, PassStory& story) {
+  Teller teller(story);
+  Seq missing = 0;
+  Seq next = story.pass;
+  DATUM_TRY(history::scan_events(reader, story.pass, [&](const history::StoredEvent& stored) {
+    // What lies in a gap may be the end of the pass: nothing behind it is held to be that.
+    if (stored.place.seq != next && !teller.has_ended()) {
+      missing = next;
+      return journal::Visit::stop;
+    }
+    next = stored.place.seq + 1;
+    return teller.take(stored);
+  }));
+  if (missing != 0)
+    return fail(ErrorCode::not_found, "pass " + std::to_string(story.pass) +
+                                          " did not end before record " + std::to_string(missing) +
+                                          ", which is archived, and no file of the archive has it");
+  teller.finish();
+  return {};
+}
+
 Result<PassStory> tell_pass(journal::Reader& reader, const ContentSource& content, PassId pass) {
   PassStory story;
   if (pass == 0) {
@@ -347,10 +369,7 @@ Result<PassStory> tell_pass(journal::Reader& reader, const ContentSource& conten
   DATUM_TRY(check_is_pass(reader, pass));
   DATUM_ASSIGN(const auto head, reader.read_head());
   story.head = head.seq;
-  Teller teller(story);
-  DATUM_TRY(history::scan_events(
-      reader, pass, [&teller](const history::StoredEvent& stored) { return teller.take(stored); }));
-  teller.finish();
+  DATUM_TRY(tell_records(reader, story));
   if (const auto state = history::fold(reader, pass, true)) {
     story.host = state->host;
     story.root = state->root;

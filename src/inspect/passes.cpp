@@ -13,7 +13,7 @@ struct PassRow {
   PassId id = 0;
   WallNs began, ended;
   core::PassStarted started;
-  std::string end = "running";  // finished, interrupted
+  std::string end = "running";  // finished, interrupted, unknown
   std::string cause;            // of an interruption
   core::PassFinished finished;  // counts, also of what was interrupted
 };
@@ -22,13 +22,15 @@ struct PassRow {
 class PassCollector {
  public:
   void take(const history::StoredEvent& stored) {
+    if (next_ != 0 && stored.place.seq != next_) pass_over_gap();
+    next_ = stored.place.seq + 1;
     if (const auto* interrupted = std::get_if<core::PassInterrupted>(&stored.event))
       interrupt(*interrupted, stored.place);
     core::evolve(state_, stored.event, stored.place);
     if (const auto* started = std::get_if<core::PassStarted>(&stored.event))
       rows_.push_back({stored.place.seq, stored.place.wall, {}, *started, "running", {}, {}});
     if (const auto* finished = std::get_if<core::PassFinished>(&stored.event);
-        finished && !rows_.empty()) {
+        finished && is_open()) {
       rows_.back().ended = stored.place.wall;
       rows_.back().end = "finished";
       rows_.back().finished = *finished;
@@ -40,6 +42,12 @@ class PassCollector {
   }
 
  private:
+  [[nodiscard]] bool is_open() const { return !rows_.empty() && rows_.back().end != kUnknown; }
+  // Records are missing here: how the pass before them ended is among them.
+  void pass_over_gap() {
+    if (!rows_.empty() && rows_.back().end == "running") rows_.back().end = kUnknown;
+    state_ = {};
+  }
   void note_counts(const core::PassState& pass) {
     auto& finished = rows_.back().finished;
     finished.succeeded = pass.succeeded;
@@ -49,7 +57,7 @@ class PassCollector {
     finished.not_started = pass.not_started;
   }
   void interrupt(const core::PassInterrupted& event, const core::EventPlace& place) {
-    if (rows_.empty()) return;
+    if (!is_open()) return;
     auto& row = rows_.back();
     row.ended = place.wall;
     row.end = "interrupted";
@@ -57,8 +65,10 @@ class PassCollector {
     if (state_.pass) note_counts(*state_.pass);
   }
 
+  static constexpr std::string_view kUnknown = "unknown";
   core::State state_;
   std::vector<PassRow> rows_;
+  Seq next_ = 0;
 };
 
 std::string end_text(const PassRow& row) {

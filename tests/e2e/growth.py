@@ -114,18 +114,104 @@ class Archive(Case):
         self.assertEqual((done.code, done.lines[0]["records"]), (0, 0))
 
     def test_taken_elsewhere(self):
-        """archive: a file that was taken elsewhere is read there, and the rest of the journal here"""
+        """archive: a file that was taken elsewhere is read there, and the rest of the journal here, with a note"""
         self.live(range(4))
         events = self.bench.events()
         self.assertEqual(self.journal("archive", "--through", "60").code, 0)
         away = self.bench.scratch / self.files()[0]
         (self.bench.state / "archive" / self.files()[0]).rename(away)
         self.assertEqual(self.bench.events()[0]["seq"], 61)
-        self.assertEqual(self.journal("show", "5").code, 1)
+        shown = self.journal("show", "5")
+        self.assertEqual(shown.code, 1, shown.text)
+        self.assertIn("record 5 is archived, and no file of the archive has it", shown.err)
         listed = fleet.datum("journal", "list", "--journal", away, "--json")
         self.assertEqual(listed.lines, events[:60])
-        self.assertEqual(self.journal("verify").code, 0)
+        self.check_missing("1 to 60", away.name)
         self.assertEqual(self.bench.enforce().code, 0)
+        away.rename(self.bench.state / "archive" / away.name)
+        self.check_whole(events)
+
+    def check_missing(self, records, *names):
+        """What verify and everything that reads say of records that are missing, and that the rest is read."""
+        folder = self.bench.state / "archive"
+        note = f"note: records {records} are missing: they were archived, and no file in {folder} holds them"
+        verified = self.journal("verify")
+        self.assertEqual(verified.code, 1, verified.text)
+        self.assertIn(f"Damaged: {note.removeprefix('note: ')}", verified.out)
+        for name in names:
+            self.assertIn(name, verified.out)
+        bound = ["--root", self.bench.root, "--state", self.bench.state]
+        for words in (["journal", "list"], ["journal", "list", "--json"], ["history", "/f3"], ["replay", "passes"], ["postmortem"],
+                      ["journal", "tail"], ["journal", "show", str(self.stat()["head"])]):
+            with self.subTest(words):
+                done = fleet.datum(*words, *bound)
+                self.assertEqual(done.code, 0, done.text)
+                self.assertEqual(done.err.count(note), 1, done.err)
+                self.assertEqual(len(done.err.splitlines()), 1, done.err)
+
+    def archive_thrice(self):
+        """Three files; the pass that begins in the second ends in the third."""
+        self.live(range(10))
+        events = self.bench.events()
+        for through in (60, 120, 150):
+            self.assertEqual(self.journal("archive", "--through", str(through)).code, 0)
+        self.assertEqual(len(self.files()), 3)
+        return events, [self.bench.state / "archive" / name for name in self.files()]
+
+    def test_gap(self):
+        """archive: where a file between others is gone, the records before it and behind it are read, and no pass is told without its end"""
+        events, files = self.archive_thrice()
+        files[1].unlink()
+        seqs = [event["seq"] for event in self.bench.events()]
+        self.assertEqual(seqs[:len(events) - 60], [event["seq"] for event in events if not 61 <= event["seq"] <= 120])
+        self.check_missing("61 to 120", files[1].name)
+        bound = ["--state", self.bench.state]
+        begun = [event["seq"] for event in events if event["kind"] == "passStarted"]
+        ended = {event["event"]["pass"]: event["seq"] for event in events if event["kind"] == "passFinished"}
+        told = {row["pass"]: row["end"] for row in fleet.datum("replay", "passes", *bound, "--json").lines}
+        for seq in begun:
+            with self.subTest(seq):
+                if 61 <= seq <= 120:
+                    self.assertNotIn(seq, told)
+                    self.assertIn("is archived, and no file", fleet.datum("postmortem", str(seq), *bound).err)
+                    continue
+                is_cut = seq <= 60 < ended[seq]
+                self.assertEqual(told[seq], "unknown" if is_cut else "finished")
+                done = fleet.datum("postmortem", str(seq), *bound)
+                self.assertEqual(done.code, 1 if is_cut else 0, done.text)
+                self.assertEqual("did not end before record 61" in done.err, is_cut, done.err)
+        self.assertIn("unknown", told.values())
+        # An export holds its records without a gap.
+        made = self.journal("export", self.bench.scratch / "rest", "--json")
+        self.assertEqual((made.code, made.lines[0]["first"]), (0, 121), made.text)
+        self.assertIn("records 61 to 120 are missing", made.err)
+        refused = self.journal("export", self.bench.scratch / "all", "--from", "1")
+        self.assertEqual(refused.code, 1, refused.text)
+        self.assertIn("holds records 121 to", refused.err)
+        # Nothing is undone from half of a pass.
+        reverted = fleet.datum("revert", str(begun[0]), "--root", self.bench.root, *bound)
+        self.assertIn("are not here any more", reverted.err)
+
+    def test_newest_gone(self):
+        """archive: where the newest file is gone, the older ones are read all the same"""
+        events, files = self.archive_thrice()
+        files[2].unlink()
+        seqs = [event["seq"] for event in self.bench.events()]
+        self.assertEqual(seqs[:len(events) - 30], [event["seq"] for event in events if not 121 <= event["seq"] <= 150])
+        self.check_missing("121 to 150", files[2].name)
+
+    def test_no_file(self):
+        """archive: a link, a folder or a pipe in a file's place is named, and not followed"""
+        _, files = self.archive_thrice()
+        away = self.bench.scratch / "away"
+        files[0].rename(away)
+        for make in (lambda path: path.symlink_to(away), lambda path: path.mkdir(), os.mkfifo):
+            make(files[0])
+            self.check_missing("1 to 60", f"there is something else than a file at {files[0].name}")
+            self.assertIn("something else than a file", self.journal("list").err)
+            files[0].rmdir() if files[0].is_dir() and not files[0].is_symlink() else files[0].unlink()
+        away.rename(files[0])
+        self.assertEqual(self.journal("verify").code, 0)
 
     def test_damaged_file(self):
         """archive: a file with one altered byte is named by verify and never read as if it were whole"""

@@ -7,6 +7,7 @@
 
 #include "checkpoint.hpp"
 #include "datum/codec/checkpoint.hpp"
+#include "datum/history/missing.hpp"
 #include "scratch.hpp"
 
 using namespace datum;
@@ -132,6 +133,56 @@ TEST_CASE("history: where another version's checkpoint stands before the archive
   REQUIRE(written);
   REQUIRE(*written);
   CHECK((*written)->seq > truth.seq);
+}
+
+TEST_CASE("history: a store whose archive lacks a file is not sound, and what lacks is named") {
+  Scratch scratch;
+  live(scratch.path, 60);
+  {
+    Life life(scratch.path, 30);
+    REQUIRE(life.archive(scratch.path, 100));
+    REQUIRE(life.archive(scratch.path, 150));
+    REQUIRE(life.host.close());
+  }
+  REQUIRE(verify_store(scratch.path)->sound);
+  const auto folder = archive_folder(scratch.path);
+  const auto first = journal::archive_name(1, 100);
+  const auto second = journal::archive_name(101, 150);
+  const auto lose = [&](const std::string& name, const std::string& range) {
+    std::filesystem::rename(folder + "/" + name, scratch.path + "/away");
+    const auto verified = verify_store(scratch.path);
+    REQUIRE(verified);
+    CHECK_FALSE(verified->sound);
+    CHECK(verified->bad_seq == 0);
+    CHECK(verified->problem == "records " + range +
+                                   " are missing: they were archived, and no file in " + folder +
+                                   " holds them; they were in " + name);
+    const auto reader = open_reader(scratch.path);
+    REQUIRE(reader);
+    CHECK(describe_missing(**reader, scratch.path)->starts_with("records " + range + " are"));
+    std::filesystem::rename(scratch.path + "/away", folder + "/" + name);
+  };
+  lose(first, "1 to 100");
+  lose(second, "101 to 150");
+  // Damage beside a gap is told first: it is not what somebody took away.
+  std::filesystem::remove(folder + "/" + first);
+  std::filesystem::resize_file(folder + "/" + second, 1000);
+  CHECK(verify_store(scratch.path)->problem.find("missing") == std::string::npos);
+}
+
+TEST_CASE("history: nothing is missing of an export, wherever it begins") {
+  Scratch scratch;
+  live(scratch.path, 20);
+  const auto file = scratch.path + "/part.export";
+  {
+    const auto reader = open_reader(scratch.path);
+    REQUIRE(reader);
+    REQUIRE(journal::export_records(**reader, {30, 0}, file));
+  }
+  const auto reader = open_reader(file);
+  REQUIRE(reader);
+  CHECK(find_missing(**reader)->empty());
+  CHECK(describe_missing(**reader, file)->empty());
 }
 
 TEST_CASE("history: an archive that dies at any moment loses no record and repeats none") {

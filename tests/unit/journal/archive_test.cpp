@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "datum/journal/archive_gaps.hpp"
 #include "scratch.hpp"
 
 using namespace datum;
@@ -127,18 +129,67 @@ TEST_CASE("journal: files that were taken elsewhere are missed by name, and no o
         ErrorCode::not_found);
   CHECK(verify_archive(*store.log, store.files)->sound);
   CHECK(verify_archive(*store.log, store.files)->records == 800);
+  CHECK(*read_gaps(*whole) == std::vector<Gap>{{1, 700}});
+  CHECK(read_gaps(*store.log)->empty());
 }
 
-TEST_CASE("journal: an archive with a gap, another store's file or a damaged one is not sound") {
+TEST_CASE("journal: records on both sides of a gap in the archive are read, and the gap is known") {
+  Archived store;
+  store.archive(1, 700);
+  store.archive(701, 1500);
+  store.archive(1501, 1600);
+  const auto second = store.files + "/" + archive_name(701, 1500);
+  SECTION("a file that is gone") {
+    CHECK(std::filesystem::remove(second));
+    CHECK(list_foreign(store.files)->empty());
+  }
+  SECTION("a link in its place") {
+    std::filesystem::rename(second, store.scratch.path("elsewhere"));
+    std::filesystem::create_symlink(store.scratch.path("elsewhere"), second);
+    CHECK(*list_foreign(store.files) == std::vector<std::string>{archive_name(701, 1500)});
+  }
+  SECTION("a folder in its place") {
+    CHECK(std::filesystem::remove(second));
+    std::filesystem::create_directory(second);
+    CHECK(list_foreign(store.files)->size() == 1);
+  }
+  const auto whole = store.joined();
+  CHECK(*read_gaps(*whole) == std::vector<Gap>{{701, 1500}});
+  // From here on nothing is missing: who needs every record begins here.
+  CHECK(whole->read_head()->first == 1501);
+  std::vector<Seq> up;
+  REQUIRE(whole->scan(1, [&](const Record& record) {
+    up.push_back(record.seq);
+    return Visit::go_on;
+  }));
+  std::vector<Seq> down;
+  REQUIRE(whole->scan_back(0, [&](const Record& record) {
+    down.insert(down.begin(), record.seq);
+    return Visit::go_on;
+  }));
+  CHECK(up.size() == kRecords - 800);
+  CHECK(up == down);
+  CHECK(std::find(up.begin(), up.end(), 700) + 1 == std::find(up.begin(), up.end(), 1501));
+  const auto found = whole->find("targets", "file:/etc/number/3", 1, 1'000'000);
+  REQUIRE(found);
+  CHECK(found->front() < 700);
+  CHECK(
+      std::none_of(found->begin(), found->end(), [](Seq seq) { return seq > 700 && seq <= 1500; }));
+  CHECK(whole->read(700, [](const Record&) { return Visit::stop; }));
+  const auto missing = whole->read(701, [](const Record&) { return Visit::stop; });
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code() == ErrorCode::not_found);
+  CHECK(missing.error().message() == "record 701 is archived, and no file of the archive has it");
+  CHECK(verify_archive(*store.log, store.files)->sound);
+}
+
+TEST_CASE("journal: an archive with another store's file or a damaged one is not sound") {
   Archived store;
   store.archive(1, 700);
   store.archive(701, 1500);
   const auto second = store.files + "/" + archive_name(701, 1500);
   const auto bytes = read_file(second);
 
-  SECTION("a gap") {
-    CHECK(std::filesystem::remove(second));
-  }
   SECTION("a damaged byte") {
     REQUIRE(bytes.size() > 1000);
     patch_file(second, bytes.size() / 2, {static_cast<char>(bytes[bytes.size() / 2] ^ 1)});

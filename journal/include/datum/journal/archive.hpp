@@ -39,13 +39,13 @@ struct WrittenArchive {
 [[nodiscard]] Result<std::size_t> drop_unfinished(const std::string& folder, Seq archived);
 
 // `live` and the files in `folder` as one journal: what both hold is read from `live`. Its head's
-// `first` is the lowest sequence from which nothing is missing up to the live records. Files are
-// verified when they are opened, one is open at a time. For one thread, like `live`.
+// `first` is the lowest sequence from which nothing is missing; scans pass over what is, and see
+// what is held before it (archive_gaps.hpp). One file is open at a time, verified. One thread.
 [[nodiscard]] Result<std::unique_ptr<Reader>> join_archive(std::unique_ptr<Reader> live,
                                                            const std::string& folder);
 
 // Every file of `folder` whole, each continuing the one before, the last one continued by `live`.
-// The oldest files may have been taken elsewhere: nothing is said of records before the first file.
+// Files may have been taken elsewhere: nothing is said of what is missing (archive_gaps.hpp does).
 // The finding counts the archived records only.
 [[nodiscard]] Result<Verification> verify_archive(Reader& live, const std::string& folder);
 

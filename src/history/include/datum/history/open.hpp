@@ -31,9 +31,9 @@ namespace datum::history {
 [[nodiscard]] Result<std::unique_ptr<journal::Log>> open_for_verify(
     const std::string& store_folder);
 
-// Envelope, chain and indexes of the journal, every file of its archive, that every payload
-// decodes, and that the checkpoint is what all of them add up to. A store or archive that is not
-// sound is a success that says so.
+// Envelope, chain and indexes of the journal, every file of its archive and that none is missing,
+// that every payload decodes, and that the checkpoint is what all of them add up to. A store or
+// archive that is not sound is a success that says so.
 [[nodiscard]] Result<journal::Verification> verify_store(const std::string& store_folder);
 // What is wrong with the journal in a store's folder, in words; empty: nothing is. The archive is
 // not looked at. `timed_out`, `busy`, `not_found`, `unsupported_version` say nothing about damage.

@@ -1,0 +1,23 @@
+// Records that a store archived and that its archive does not hold any more, in words. What should
+// be there the journal itself says: by the metadata `archived`, and by the events that name files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datum/history/events.hpp"
+#include "datum/journal/archive_gaps.hpp"
+
+namespace datum::history {
+
+// Only what the store archived: nothing of an export, which may begin anywhere. Ascending.
+[[nodiscard]] Result<std::vector<journal::Gap>> find_missing(journal::Reader& reader);
+// For whoever shows records of the store in that folder: which are missing, and what stands in the
+// place of an archive's file. Cheap; empty where nothing is missing.
+[[nodiscard]] Result<std::string> describe_missing(journal::Reader& reader,
+                                                   const std::string& store_folder);
+// The same with the names of the files that held them, where a record tells. Reads every record.
+[[nodiscard]] Result<std::string> name_missing(journal::Reader& reader,
+                                               const std::string& store_folder);
+
+}  // namespace datum::history
