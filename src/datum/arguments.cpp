@@ -209,7 +209,7 @@ void add_journal_verbs(Commands& commands, Arguments& arguments, CLI::App& journ
       ->type_name("N")
       ->check(kDigits);
   add(commands, journal, arguments, Verb::journal_verify, "verify",
-      "check envelope, chain, indexes, checkpoint, and that no blob is missing")
+      "check envelope, chain, indexes, checkpoint, archive, and that no blob is missing or damaged")
       .with_journal()
       .with_json();
   add_export_verbs(commands, arguments, journal);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 
+#include "blob_check.hpp"
 #include "commands.hpp"
-#include "datum/blobs/blob_store.hpp"
 #include "datum/engine/store.hpp"
 #include "datum/history/open.hpp"
 #include "datum/inspect/store_report.hpp"
@@ -194,36 +193,14 @@ Result<int> run_tail(const Arguments& arguments) {
   return follow(arguments, filter, path, from);
 }
 
-// The digests of all content that records refer to: plans, and what lay there before a change.
-void add_blobs(const core::Event& event, std::set<Digest>& named) {
-  if (const auto* planned = std::get_if<core::PlanComputed>(&event)) named.insert(planned->plan);
-  if (const auto* finished = std::get_if<core::PassFinished>(&event)) named.insert(finished->plan);
-  if (const auto* announced = std::get_if<core::ActionsAnnounced>(&event)) {
-    named.insert(announced->plan);
-    for (const auto& action : announced->actions) named.insert(action.old_content);
-  }
-}
-
 // What a store's folder lacks beside its records, in words; empty if nothing. Only of a store
 // itself: an export, or a copy of the journal alone, has neither key nor all blobs.
-Result<std::string> find_missing(const std::string& folder) {
+Result<std::string> find_faults(const std::string& folder) {
   const auto files = os_linux::make_files();
-  // The journal alone: blobs that only archived records name are gone with them.
-  DATUM_ASSIGN(const auto reader, history::open_for_verify(folder));
-  // Of the key alone: blobs are counted below.
+  // Of the key alone: blobs are judged one by one.
   const auto faults = engine::find_store_faults(*files, folder, {});
   if (!faults.empty()) return faults.front();
-  const auto blobs = blobs::open_blobs(*files, folder, true);
-  std::set<Digest> named;
-  DATUM_TRY(history::scan_events(*reader, 1, [&named](const history::StoredEvent& stored) {
-    add_blobs(stored.event, named);
-    return journal::Visit::go_on;
-  }));
-  named.erase(Digest{});
-  if (blobs) std::erase_if(named, [&](const Digest& one) { return (*blobs)->contains(one); });
-  if (named.empty()) return std::string();
-  return text::format_count(named.size(), "blob") + " that records refer to " +
-         (named.size() == 1 ? "is" : "are") + " missing, first sha256:" + named.begin()->hex();
+  return find_blob_faults(folder);
 }
 
 bool is_store(const std::string& path) {
@@ -288,7 +265,7 @@ Result<int> run_verify(const Arguments& arguments) {
   if (!verified) return fail(std::move(verified).error().context(path));
   auto& found = verified->verification;
   if (found.sound && arguments.journal.empty() && is_store(path)) {
-    DATUM_ASSIGN(found.problem, find_missing(path));
+    DATUM_ASSIGN(found.problem, find_faults(path));
     found.sound = found.problem.empty();
   }
   print(arguments.json ? verified_json(path, *verified) : verified_text(*verified));
@@ -319,12 +296,18 @@ std::string exported_text(const Arguments& arguments, const journal::ExportMade&
     text += "Redacted: its own chain ends with sha256:" + made.head.hash.hex() + "\n";
   if (!made.missing.empty())
     text += text::format_count(made.missing.size(), "content") + " that its records name " +
-            (made.missing.size() == 1 ? "is" : "are") + " not in the store any more\n";
+            (made.missing.size() == 1 ? "is" : "are") +
+            " not in the store any more, or damaged there\n";
   return text;
 }
 
 Result<int> run_export(const Arguments& arguments) {
-  DATUM_ASSIGN(const auto story, open_story(arguments));
+  DATUM_ASSIGN(auto story, open_story(arguments));
+  DATUM_ASSIGN(const auto path, story_path(arguments));
+  // An export was checked whole when it was opened; blobs are checked as they are taken.
+  std::error_code ignored;
+  const auto sound = std::make_shared<SoundContent>(story.content, path);
+  if (std::filesystem::is_directory(path, ignored)) story.content = sound;
   history::StoryExport wanted;
   DATUM_ASSIGN(const auto head, story.reader->read_head());
   wanted.range.from = arguments.from != 0 ? arguments.from : head.first;
@@ -332,6 +315,8 @@ Result<int> run_export(const Arguments& arguments) {
   wanted.redact = arguments.redact;
   wanted.content = arguments.content;
   DATUM_ASSIGN(const auto made, history::export_story(story, wanted, arguments.output));
+  for (const auto& words : sound->damaged())
+    std::fprintf(stderr, "note: left out: %s\n", text::escape(words).c_str());
   print(arguments.json ? exported_json(arguments, made) : exported_text(arguments, made));
   return 0;
 }

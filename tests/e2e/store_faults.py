@@ -64,6 +64,54 @@ class Whole(Case):
         self.assertEqual(verified.code, 1, verified.text)
         self.assertRegex(verified.out, r"^Damaged: 2 blobs that records refer to are missing, first sha256:[0-9a-f]{64}\n$")
 
+    def named(self):
+        """The blobs that records name: the last plan, and the old content of /f."""
+        events = self.bench.events()
+        plan = next(event["event"]["plan"] for event in reversed(events) if event["event"].get("plan"))
+        old = next(action["oldContent"] for event in events for action in event["event"].get("actions", []))
+        paths = {}
+        for kind, digest in (("plan", plan), ("old", old)):
+            digest = digest.removeprefix("sha256:")
+            paths[kind] = self.bench.state / "blobs" / digest[:2] / digest
+        return paths
+
+    def test_damaged_blobs(self):
+        """store: a blob that is not what its name says is named by verify with its file, and left out of an export with a note"""
+        for kind, path in self.named().items():
+            whole = path.read_bytes()
+            spoilt = {"empty": b"", "random": os.urandom(300), "cut": whole[:-1], "altered": whole[:-1] + bytes([whole[-1] ^ 1])}
+            for how, body in spoilt.items():
+                with self.subTest(kind=kind, how=how):
+                    path.write_bytes(body)
+                    self.check_damaged(path, f"{kind}-{how}")
+            path.write_bytes(whole)
+        self.assertEqual(self.read("journal", "verify").code, 0)
+
+    def check_damaged(self, path, name):
+        words = f"blob sha256:{path.name} is damaged: {path}: "
+        verified = self.read("journal", "verify", "--json")
+        self.assertEqual((verified.code, verified.err), (1, ""), verified.text)
+        self.assertFalse(verified.lines[0]["sound"])
+        self.assertIn(words, verified.lines[0]["problem"])
+        for flags in (["--content"], ["--redact"]):
+            file = self.bench.scratch / (name + flags[0])
+            made = self.read("journal", "export", file, *flags)
+            self.assertEqual(made.code, 0, made.text)
+            if flags == ["--content"] or name.startswith("plan"):
+                self.assertEqual(made.err.count("note: left out: " + words), 1, made.err)
+            self.assertEqual(fleet.datum("journal", "verify", "--journal", file).code, 0)
+
+    def test_no_blob(self):
+        """store: a folder, a pipe or a link in a blob's place is named, and never waited for"""
+        path = self.named()["plan"]
+        whole = path.rename(self.bench.scratch / "whole")
+        for number, make in enumerate((lambda: path.mkdir(), lambda: os.mkfifo(path), lambda: path.symlink_to(whole))):
+            make()
+            self.check_damaged(path, f"plan-{number}")
+            path.rmdir() if path.is_dir() else path.unlink()
+        verified = self.read("journal", "verify")
+        self.assertRegex(verified.out, f"^Damaged: 1 blob that records refer to is missing, first sha256:{path.name}\n$")
+
     def test_plan_again(self):
         """store: a plan whose blob was lost is stored again by the next pass that has it"""
         (self.bench.root / "f").write_text("drift\n")
