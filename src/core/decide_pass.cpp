@@ -111,9 +111,13 @@ static Result<Compared> compare_observations(const State& state,
 
 Result<Events> Decider::operator()(const RecordObservations& command) const {
   DATUM_TRY(need_pass());
-  if (state_.pass->started.reverts != 0)
+  // It declares nothing, and may only tell what it saw of what is declared.
+  const bool reverts = state_.pass->started.reverts != 0;
+  if (reverts && !command.partial)
     return fail(ErrorCode::refused, "a reverting pass is not measured against its manifest");
   DATUM_ASSIGN(auto compared, compare_observations(state_, command.observations));
+  if (reverts && compared.known.size() != command.observations.size())
+    return fail(ErrorCode::refused, "a reverting pass observes only what is declared");
   const auto before = [](const Observation* a, const Observation* b) {
     return a->reference < b->reference;
   };

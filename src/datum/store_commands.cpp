@@ -49,7 +49,9 @@ Result<int> run_status(const Arguments& arguments) {
   if (std::filesystem::is_directory(path, ignored))  // an export has neither key nor blobs
     faults = engine::find_store_faults(*files, path, state);
   if (service) add_service(status, faults, *service);
-  const inspect::StatusNotes notes{contests, faults, service ? service->link : std::string()};
+  DATUM_ASSIGN(auto reverting, inspect::read_reverting(*known.story.reader, state));
+  const inspect::StatusNotes notes{contests, faults, service ? service->link : std::string(),
+                                   std::move(reverting)};
   const auto style = output_style(arguments);
   print(arguments.json ? inspect::status_json(state, status, notes, now.now)
                        : inspect::status_text(state, status, notes, now.now, style));

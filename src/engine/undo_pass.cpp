@@ -1,10 +1,12 @@
 // What a reverting pass does otherwise than one over a declaration: it looks at what was left and
-// at what was there before, records no observation, and keeps what it undoes.
+// at what was there before, records of what is declared only what contradicts the last look at it,
+// and keeps what it undoes.
 #include <algorithm>
 #include <set>
 
 #include "co_try.hpp"
 #include "datum/config/glob.hpp"
+#include "datum/core/look_back.hpp"
 #include "running.hpp"
 
 namespace datum::engine {
@@ -35,6 +37,12 @@ loop::Task<Status> Conductor::look_back(Running& running) {
   }
   auto looking = observe_leaving(loop_, running.looking, std::move(targets));
   auto looks = co_await looking;
+  const auto contradicted =
+      core::contradicted_by(store_.history->state(), request.undoing->reversal, looks);
+  core::RecordObservations record;
+  record.observations = contradicted;
+  record.partial = true;
+  if (!contradicted.empty()) DATUM_CO_TRY(execute(running, record));
   auto making = make_plan(running, std::move(looks));
   co_return co_await making;
 }

@@ -113,8 +113,10 @@ Result<Replayed> status_of(journal::Reader& reader, const core::State& state,
   Replayed replayed;
   const auto status = core::compute_status(state, now);
   DATUM_ASSIGN(const auto contests, read_contests(reader, state, now));
-  replayed.text = status_text(state, status, {contests, {}}, now.now, style);
-  replayed.json = status_json(state, status, {contests, {}}, now.now);
+  DATUM_ASSIGN(auto reverting, read_reverting(reader, state));
+  const StatusNotes notes{contests, {}, {}, std::move(reverting)};
+  replayed.text = status_text(state, status, notes, now.now, style);
+  replayed.json = status_json(state, status, notes, now.now);
   std::string word = std::string(core::to_string(status.condition)) + ", " + counts_text(status);
   if (const auto flags = flags_text(status.flags); !flags.empty()) word += " [" + flags + "]";
   replayed.rows.push_back({"", text::escape(state.host) + ": " + word});

@@ -29,6 +29,20 @@ std::string last_pass_text(const core::LastPass& last, WallNs now) {
   return text;
 }
 
+// What is told as the last pass: the newest that finished.
+const core::LastPass* newest_pass(const core::State& state, const StatusNotes& notes) {
+  if (notes.reverting) return &notes.reverting->pass;
+  return state.last_pass ? &*state.last_pass : nullptr;
+}
+
+std::string newest_pass_text(const core::LastPass& newest, const StatusNotes& notes, WallNs now) {
+  auto text = row("last pass", last_pass_text(newest, now));
+  if (notes.reverting) text += row("", "to undo pass " + std::to_string(notes.reverting->reverts));
+  if (const auto actions = actions_text(newest.finished); !actions.empty())
+    text += row("actions", actions);
+  return text;
+}
+
 // The record that tells the failure of the target's last action, 0 if it has none.
 Seq failed_at(const core::State& state, const model::Target& target) {
   const auto at = state.failures.find(target);
@@ -99,11 +113,7 @@ std::string status_text(const core::State& state, const core::HostStatus& status
   if (const auto flags = flags_text(status.flags); !flags.empty()) text += " [" + flags + "]";
   if (!status.reason.empty()) text += " (" + std::string(status.reason) + ")";
   text += "\n";
-  if (state.last_pass) {
-    text += row("last pass", last_pass_text(*state.last_pass, now));
-    if (const auto actions = actions_text(state.last_pass->finished); !actions.empty())
-      text += row("actions", actions);
-  }
+  if (const auto* newest = newest_pass(state, notes)) text += newest_pass_text(*newest, notes, now);
   if (state.interrupted)
     text += row("interrupted", "pass " + std::to_string(state.interrupted->pass) + " by " +
                                    std::string(core::to_string(state.interrupted->cause)) + "; " +
@@ -127,14 +137,15 @@ std::string status_text(const core::State& state, const core::HostStatus& status
   return text + contests_text(notes.contests, now, style) + resources_text(state, now, style);
 }
 
-static void write_last_pass(text::JsonWriter& json, const std::optional<core::LastPass>& last) {
+static void write_last_pass(text::JsonWriter& json, const core::LastPass* last, PassId reverts) {
   json.key("lastPass");
-  if (!last) {
+  if (last == nullptr) {
     json.null();
     return;
   }
   json.begin_object()
       .member("pass", last->id)
+      .member("reverts", reverts)
       .member("finished", text::format_rfc3339(last->wall, text::Precision::milliseconds))
       .member("mode", core::to_string(last->mode.mode))
       .member("modeTerm", core::to_string(last->mode.term))
@@ -194,7 +205,7 @@ std::string status_json(const core::State& state, const core::HostStatus& status
   json.member("rebootRequiredBy", state.reboot_required_by)
       .member("link", notes.link)
       .member("declaration", generation_text(state.accepted));
-  write_last_pass(json, state.last_pass);
+  write_last_pass(json, newest_pass(state, notes), notes.reverting ? notes.reverting->reverts : 0);
   write_resources(json, state, now);
   write_contests(json, notes.contests);
   json.key("faults").begin_array();

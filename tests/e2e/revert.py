@@ -144,6 +144,38 @@ class Undoing(Case):
         self.assertEqual(self.bench.owned(), {})
         self.assertFalse((self.root / "b").exists())
 
+    def status(self, code):
+        status = fleet.datum("status", "--root", self.root, "--state", self.bench.state, "--json")
+        self.assertEqual(status.code, code, status.text)
+        return status.lines[0]
+
+    def test_found_changed(self):
+        """revert: what it finds changed by hand is drifted in status, which names the reverting pass"""
+        files = [fleet.file("a", "/a", "one\n"), fleet.file("b", "/b", "two\n")]
+        number = self.enforce(*files)
+        with open(self.root / "a", "a") as opened:
+            opened.write("hand\n")
+        self.revert(number, mode="observe")
+        status = self.status(2)
+        self.assertEqual(status["condition"], "drifted")
+        self.assertEqual((status["counts"]["drifted"], status["counts"]["converged"]), (1, 1))
+        self.assertEqual([line["target"] for line in status["resources"]], ["/a"])
+        self.assertEqual((status["lastPass"]["pass"], status["lastPass"]["reverts"]), (self.last_pass(), number))
+        self.assertEqual(self.bench.run("observe").code, 2)
+        self.assertEqual(self.bench.enforce().code, 0)
+        self.assertEqual(self.status(0)["lastPass"]["reverts"], 0)
+        self.assertEqual((self.root / "a").read_text(), "one\n")
+        self.sound()
+
+    def test_found_changed_mode(self):
+        """revert: a change of something that may not be declared is unknown, until the next look tells"""
+        number = self.enforce(fleet.file("a", "/a", "one\n"))
+        (self.root / "a").chmod(0o600)
+        self.revert(number)
+        self.assertEqual(self.status(4)["counts"]["unknown"], 1)
+        self.assertEqual(self.bench.run("observe").code, 0)
+        self.status(0)
+
     def test_owned_as_before(self):
         """revert: a removed file that Datum had made is Datum's again, and the next declaration removes it"""
         self.enforce(fleet.file("a", "/a", "made\n"), fleet.file("b", "/b", "b\n"))

@@ -1,6 +1,7 @@
 // A pass is undone: what may be, what is refused, and what is true of the host afterwards.
 #include <catch2/catch.hpp>
 
+#include "datum/core/look_back.hpp"
 #include "world.hpp"
 
 using namespace datum;
@@ -64,6 +65,8 @@ struct Reverting {
     std::vector<LeavingObservation> looks;
     for (const auto& undo : former.reversal->undos)
       looks.push_back(world.machine.observe_leaving(undo.target));
+    const auto contradicted = contradicted_by(world.state, *former.reversal, looks);
+    if (!contradicted.empty()) world.run(RecordObservations{contradicted, true});
     PlanInput input;
     input.manifest = declared.get();
     input.observations = seen;
@@ -168,6 +171,50 @@ TEST_CASE("revert: what is not as the pass left it stays, and the others are und
   CHECK(world.machine.find("/d") == nullptr);
   CHECK(world.state.kept.size() == 1);
   CHECK(find_action(*reverting.plan, path("/b"))->refusal.starts_with("conflict: changed since"));
+}
+
+TEST_CASE("revert: a declared resource that it finds changed is drifted, in observe too") {
+  World world;
+  const auto before = world.machine;
+  const auto manifest = manifest_of({file("a", "/a"), file("b", "/b"), file("c", "/c")});
+  const auto events = world.pass(manifest);
+  world.machine.put("/b", Found::symlink, "x");
+  Reverting observing{world, former_of(events, world, before), {}, Mode::observe};
+  const auto seen = all_of_kind<ResourceObserved>(observing.run());
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].condition == Condition::drifted);
+  CHECK(seen[0].reference == file("b", "/b").reference);
+  CHECK(seen[0].reason.starts_with("changed since Datum left it"));
+  CHECK(world.status().condition == Condition::drifted);
+  CHECK(world.status().counts.converged == 2);
+  CHECK(all_of_kind<ResourceObserved>(Reverting{world, observing.former}.run()).empty());
+  world.pass(manifest);
+  CHECK(world.state.resources.at(path("/b")).condition == Condition::converged);
+}
+
+TEST_CASE("revert: a change that may be nobody's declaration is unknown, never drifted") {
+  World world;
+  const auto before = world.machine;
+  const auto events = world.pass(manifest_of({file("a", "/a")}));
+  const auto other = manifest_of({file("a", "/a", "declared now")});
+  world.pass(other);
+  world.machine.take("/a");
+  Reverting reverting{world, former_of(events, world, before)};
+  reverting.former.reversal->manifest = digest_of("what was declared then");
+  reverting.run();
+  CHECK(world.state.resources.at(path("/a")).condition == Condition::unknown);
+}
+
+TEST_CASE("revert: what a later pass changed is no contradiction of what it left") {
+  World world;
+  const auto before = world.machine;
+  const auto events = world.pass(manifest_of({file("a", "/a"), file("b", "/b")}));
+  auto former = former_of(events, world, before);
+  world.pass(manifest_of({file("a", "/a", "newer"), absent(file("b", "/b"))}));
+  const auto seen = Reverting{world, former}.run();
+  CHECK(all_of_kind<ActionFailed>(seen).size() >= 1);
+  CHECK(all_of_kind<ResourceObserved>(seen).empty());
+  CHECK(world.status().condition == Condition::converged);
 }
 
 TEST_CASE("revert: what is as before already is kept, and the plan is empty") {

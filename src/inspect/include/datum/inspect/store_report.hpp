@@ -2,6 +2,7 @@
 // (docs/reference/json.md). Works on a live store, a copy or an export alike.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,12 +32,24 @@ struct ContestLine {
                                                              const core::State& state,
                                                              const core::StatusInput& now);
 
+// A pass that put back what another one had changed. The state's last pass is the last one over a
+// declaration: what the status rests on.
+struct RevertingPass {
+  core::LastPass pass;
+  PassId reverts = 0;
+};
+// The newest pass that finished, if it was one of these and came after the state's last pass. Reads
+// the records from the state's back to that pass's end only.
+[[nodiscard]] Result<std::optional<RevertingPass>> read_reverting(journal::Reader& reader,
+                                                                  const core::State& state);
+
 // What stands beside a status: contested targets, and what is wrong with the store itself, in
 // words.
 struct StatusNotes {
   std::span<const ContestLine> contests;
   std::span<const std::string> faults;
   std::string link = {};  // what a running service says of its link; empty: nothing
+  std::optional<RevertingPass> reverting = {};
 };
 [[nodiscard]] std::string status_text(const core::State& state, const core::HostStatus& status,
                                       const StatusNotes& notes, WallNs now, const Style& style);
