@@ -78,6 +78,12 @@ static core::StartPass start_command(const PassRequest& request, const core::Eff
   return start;
 }
 
+// Blobs are named by digest alone: whoever has to make room needs the folder.
+static Error blob_fault(const Store& store, Error error, std::string_view doing) {
+  const auto where = store.folder.empty() ? "blobs" : store.folder + "/blobs";
+  return std::move(error).context(std::string(doing) + " in " + where);
+}
+
 // The plan's body lies in the blob store before the event that names it is queued.
 loop::Task<Status> Conductor::put_plan(Running& running) {
   if (running.report.plan->empty()) co_return Status{};
@@ -95,7 +101,7 @@ loop::Task<Status> Conductor::put_plan(Running& running) {
   };
   auto wait = loop::run_on<Result<Digest>>(loop_.pool(), std::move(work));
   auto digest = co_await wait;
-  if (!digest) co_return fail(std::move(digest).error().context("store the plan"));
+  if (!digest) co_return fail(blob_fault(store_, std::move(digest).error(), "store the plan"));
   running.plan_digest = *digest;
   co_return Status{};
 }
@@ -117,7 +123,8 @@ loop::Task<Status> Conductor::put_documents(Running& running) {
   };
   auto wait = loop::run_on<Result<Digest>>(loop_.pool(), std::move(work));
   auto digest = co_await wait;
-  if (!digest) co_return fail(std::move(digest).error().context("store the document lines"));
+  if (!digest)
+    co_return fail(blob_fault(store_, std::move(digest).error(), "store the document lines"));
   running.request.provenance.documents = *digest;
   co_return Status{};
 }

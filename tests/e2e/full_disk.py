@@ -181,6 +181,19 @@ class FullStore(SmallStore):
         self.check_refused(1, 2)  # 2 where the little that is left sufficed to record that it ended early
         self.check_well(ballast)
 
+    def test_plan_cannot_be_stored(self):
+        """full store: a plan or a declaration for which there is no room ends the command with 1 and names the folder"""
+        self.assertEqual(self.bench.observe().code, 2)
+        blobs = self.bench.state / "blobs"
+        if call("mount", "-t", "tmpfs", "-o", "size=4k,mode=0700", "none", str(blobs)).returncode != 0:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(call, "umount", "-l", str(blobs))
+        self.fill(blobs)
+        self.bench.declare(*self.resources[:2])
+        done = self.bench.observe()
+        self.assertEqual(done.code, 1, done.text)
+        self.assertRegex(done.text, rf"store the [a-z ]+ in {blobs}: blob: .*[Nn]o space")
+
     def test_observe_cannot_record(self):
         """full store: observe exits 1 when it cannot record, and the store is sound afterwards"""
         self.bench.declare(*self.resources[:2])
