@@ -197,6 +197,11 @@ Result<int> run_tail(const Arguments& arguments) {
 // itself: an export, or a copy of the journal alone, has neither key nor all blobs.
 Result<std::string> find_faults(const std::string& folder) {
   const auto files = os_linux::make_files();
+  {
+    DATUM_ASSIGN(const auto reader, history::open_for_verify(folder));
+    DATUM_ASSIGN(const auto head, reader->read_head());
+    if (head.seq == 0) return std::string();  // its making was cut off: the next pass goes on
+  }
   // Of the key alone: blobs are judged one by one.
   const auto faults = engine::find_store_faults(*files, folder, {});
   if (!faults.empty()) return faults.front();

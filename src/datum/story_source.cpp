@@ -52,11 +52,13 @@ Result<std::shared_ptr<const ContentSource>> folder_content(const std::string& f
       std::make_shared<FolderContent>(std::move(files), std::move(*blobs)));
 }
 
-// A folder without a journal: never a store, or one that has lost it.
+// A folder without a journal: never a store, or one that has lost it. What a death leaves while the
+// journal is made has neither of LMDB's or the closing's files, nor a key.
 Error no_store(const std::string& path) {
   std::error_code ignored;
   const bool had_one = std::filesystem::exists(path + "/key", ignored) ||
-                       std::filesystem::exists(path + "/journal", ignored) ||
+                       std::filesystem::exists(path + "/journal/lock.mdb", ignored) ||
+                       std::filesystem::exists(path + "/journal/clean", ignored) ||
                        std::filesystem::exists(path + "/blobs", ignored);
   if (!had_one)
     return {ErrorCode::not_found, path +

@@ -148,6 +148,10 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     core::CreateStore create{log != nullptr ? log->store_id() : random_id(binding), binding.root,
                              binding.host, binding.source, binding.version};
     DATUM_ASSIGN(create.after, find_set_aside(files, folder));
+    // The key first: a store that has a record has its key, whenever the power goes.
+    bool made = false;
+    auto key = read_or_make_key(files, folder, binding, made);
+    if (!key) return fail(std::move(key).error().context(folder));
     DATUM_TRY(store.history->execute(create));
   } else {
     const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host,

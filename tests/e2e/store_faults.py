@@ -5,6 +5,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import unittest
 
@@ -38,6 +39,32 @@ class Meant(Case):
                 self.assertEqual((done.code, done.out), (1, ""), done.text)
                 self.assertIn(f"bound to the root {self.bench.root}", done.err)
                 self.assertEqual(self.read(*verb, root=self.bench.root).code, 0)
+
+
+# What makes things durable, or gives them their names.
+STEPS = "fsync,fdatasync,rename,renameat,renameat2"
+
+
+class Birth(unittest.TestCase):
+    def test_dies(self):
+        """store: whenever the first pass dies, verify finds nothing damaged, and the next pass goes on [L11]"""
+        deaths = 0
+        for step in range(1, 60):
+            bench = fleet.Bench()
+            self.addCleanup(bench.close)
+            bench.declare(fleet.file("f", "/f", "text\n"))
+            died = bench.observe(before=["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=" + STEPS, "-e",
+                                         f"inject={STEPS}:signal=KILL:when={step}"])
+            if died.code == 2:
+                break
+            self.assertEqual(died.code, -signal.SIGKILL, died.text)
+            deaths += 1
+            verified = fleet.datum("journal", "verify", "--state", bench.state)
+            self.assertTrue(verified.code == 0 or "there is no store" in verified.text, f"step {step}: {verified.text}")
+            self.assertEqual(bench.observe().code, 2)
+            bench.close()
+        print(f"# died {deaths} times before the first pass went through")
+        self.assertGreater(deaths, 4)
 
 
 class Whole(Case):
