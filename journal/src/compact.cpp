@@ -62,11 +62,11 @@ class Compactor {
   }
 
   Status build() {
-    DATUM_TRY(prepare_lmdb_lock(old_.folder.get()));
     // A reader's slot in lock.mdb, which this process may take because it has no other environment.
-    DATUM_ASSIGN(const auto source,
-                 Environment::open({folder_, Access::read_live, options_.indexes, Id128{},
-                                    options_.level, options_.map_bytes}));
+    DATUM_ASSIGN(const auto source, open_environment(old_.folder.get(),
+                                                     {folder_, Access::read_live, options_.indexes,
+                                                      Id128{}, options_.level, options_.map_bytes},
+                                                     options_.reader_wait_ms));
     if (source->count_other_readers() > 0)
       return fail(ErrorCode::busy, "another process reads the store");
     DATUM_ASSIGN(const Usage usage, source->read_usage());

@@ -83,9 +83,10 @@ Status prepare_writing(const StoreHandle& store, const OpenOptions& options, con
 
 Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& options,
                                         Access access) {
-  if (access != Access::read_copy) DATUM_TRY(prepare_lmdb_lock(store.folder.get()));
-  DATUM_ASSIGN(auto env, Environment::open({store.path, access, options.indexes, Id128{},
-                                            options.level, options.map_bytes}));
+  DATUM_ASSIGN(auto env, open_environment(store.folder.get(),
+                                          {store.path, access, options.indexes, Id128{},
+                                           options.level, options.map_bytes},
+                                          options.reader_wait_ms));
   if (env->level() > options.level)
     return fail(ErrorCode::unsupported_version, "the store was raised to a newer level just now");
   env->release_memory();
@@ -174,6 +175,14 @@ Result<std::unique_ptr<LmdbLog>> open_by_mode(StoreHandle store, const OpenOptio
 }
 
 }  // namespace
+
+Result<std::shared_ptr<Environment>> open_environment(int folder, const Environment::Wanted& wanted,
+                                                      std::int64_t wait_ms) {
+  if (wanted.access == Access::read_copy) return Environment::open(wanted);
+  DATUM_TRY(prepare_lmdb_lock(folder));
+  DATUM_ASSIGN(const Fd opening, take_opening_lock(folder, wait_ms));
+  return Environment::open(wanted);
+}
 
 Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder, const OpenOptions& options,
                                              const Id128& id) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "datum/journal/log.hpp"
+#include "lmdb_env.hpp"
 #include "lmdb_log.hpp"
 
 namespace datum::journal {
@@ -18,5 +19,11 @@ namespace datum::journal {
 // an orderly end included. Errors as of open_log.
 [[nodiscard]] Result<StoreHandle> lock_closed(const std::string& folder,
                                               const OpenOptions& options);
+
+// LMDB's environment of a store beside whoever else uses it: what it opens by name is looked at
+// before, and who stands still while opening is named after `wait_ms` (`busy`). `folder`: the open
+// folder that `wanted` names; this process has no other environment of it.
+[[nodiscard]] Result<std::shared_ptr<Environment>> open_environment(
+    int folder, const Environment::Wanted& wanted, std::int64_t wait_ms);
 
 }  // namespace datum::journal

@@ -7,14 +7,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+
+#include "store_folder.hpp"
 
 namespace datum::journal {
 
@@ -156,6 +160,45 @@ Result<Fd> take_lock(int folder, LockKind kind, std::int64_t reader_wait_ms) {
   DATUM_TRY(is_exclusive ? lock_exclusive(folder, lock, reader_wait_ms)
                          : lock_shared(folder, lock, reader_wait_ms));
   return std::move(*opened);
+}
+
+static Error held_while_opening(std::int64_t pid) {
+  return {ErrorCode::busy,
+          "the store is in use: " + (pid == 0 ? "a process" : "process " + std::to_string(pid)) +
+              " began to open it and does not go on"};
+}
+
+// The process that holds LMDB's lock so that nobody else can open, 0 for one of another namespace;
+// nullopt: nobody does.
+static Result<std::optional<std::int64_t>> find_lmdb_opener(int lmdb_lock) {
+  struct flock wanted {};
+  wanted.l_type = F_RDLCK;
+  wanted.l_whence = SEEK_SET;
+  wanted.l_len = 1;
+  if (::fcntl(lmdb_lock, F_GETLK, &wanted) != 0)
+    return fail(error_from_errno(errno, "look at the lock of " + std::string(kLmdbLockName)));
+  if (wanted.l_type == F_UNLCK) return std::nullopt;
+  return std::optional<std::int64_t>(wanted.l_pid);
+}
+
+Result<Fd> take_opening_lock(int folder, std::int64_t wait_ms) {
+  DATUM_ASSIGN(Fd data, open_at(folder, kDataName, O_RDONLY));
+  // None on a disk that is read only: LMDB does without.
+  const auto lmdb_lock = open_at(folder, kLmdbLockName, O_RDONLY | O_NONBLOCK);
+  std::int64_t pause_ms = 1;
+  for (std::int64_t waited_ms = 0;; waited_ms += pause_ms) {
+    DATUM_ASSIGN(const Look look, look_once(data.get(), LOCK_EX));
+    std::optional<std::int64_t> opener;
+    if (lmdb_lock) {
+      DATUM_ASSIGN(opener, find_lmdb_opener(lmdb_lock->get()));
+    }
+    if (look == Look::ours && !opener) return data;
+    if (waited_ms >= wait_ms)
+      return fail(held_while_opening(opener ? *opener : find_holder(data.get(), "WRITE")));
+    pause_ms = std::min(waited_ms + 1, kPauseMs);
+    const timespec pause{0, pause_ms * 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 std::int64_t lock_holder(int folder) {

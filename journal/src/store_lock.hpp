@@ -17,6 +17,11 @@ enum class LockKind : bool { shared, exclusive };
 // Exclusive waits up to `reader_wait_ms` for readers that look at the store, lets no other reader
 // in meanwhile, and never waits for a writer. `busy` names the process that holds it.
 [[nodiscard]] Result<Fd> take_lock(int folder, LockKind kind, std::int64_t reader_wait_ms);
+// For as long as LMDB opens the store in `folder` beside others: it waits without limit for whoever
+// it finds in the middle of opening, so that one must be known. Waits up to `wait_ms`; then `busy`
+// names the process that stands still there, one that does not know of this lock included. Only
+// where this process has no environment of the store open, whose locks the closing would drop.
+[[nodiscard]] Result<Fd> take_opening_lock(int folder, std::int64_t wait_ms);
 // Pid in the lock's file, 0 when it holds none.
 [[nodiscard]] std::int64_t lock_holder(int folder);
 

@@ -6,6 +6,9 @@ import array
 import fcntl
 import os
 import pathlib
+import shutil
+import signal
+import struct
 import subprocess
 import sys
 import termios
@@ -27,6 +30,14 @@ def waits_for_room(process):
     held = array.array("i", [0])
     fcntl.ioctl(process.stdout, termios.FIONREAD, held)
     return held[0] >= PIPE_SIZE
+
+
+def opener_of(lmdb_lock):
+    """The process that holds LMDB's lock for opening; 0 for none."""
+    wanted = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 1, 0)
+    with open(lmdb_lock, "rb") as file:
+        kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_GETLK, wanted))
+    return 0 if kind == fcntl.F_UNLCK else pid
 
 
 class Readers(unittest.TestCase):
@@ -95,6 +106,34 @@ class Readers(unittest.TestCase):
             for reader in readers:
                 reader.join()
         self.assertEqual(failures, [])
+
+    def count_lock_calls(self):
+        """How many fcntl calls a reader makes until it has LMDB's lock for opening."""
+        trace = self.bench.scratch / "trace"
+        subprocess.run(["strace", "-qq", "-e", "trace=fcntl", "-o", trace, fleet.DATUM, "journal", "stat", "--state",
+                        str(self.bench.state)], check=True, stdout=subprocess.DEVNULL)
+        calls = trace.read_text().splitlines()
+        return next(number for number, call in enumerate(calls, 1) if "F_SETLK," in call and "F_WRLCK" in call)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_stopped(self):
+        """journal: a reader that is stopped while it opens the store keeps a pass out for no longer than it is named"""
+        when = self.count_lock_calls()
+        reader = subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-e", "trace=fcntl", "-e",
+                                   f"inject=fcntl:signal=STOP:when={when}", fleet.DATUM, "journal", "stat", "--state",
+                                   str(self.bench.state)], stdout=subprocess.DEVNULL)
+        stopped = 0
+        while not stopped:
+            self.assertIsNone(reader.poll(), "the reader was not stopped")
+            stopped = opener_of(self.bench.state / "journal" / "lock.mdb")
+        try:
+            done = self.bench.enforce()
+            self.assertEqual(done.code, 3, done.text)
+            self.assertIn(f"process {stopped} began to open it", done.text)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+            self.assertEqual(reader.wait(fleet.PASS_LIMIT_S), 0)
+        self.check_passes()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -243,6 +245,52 @@ TEST_CASE("journal: a reader that stands still at the gate is named to who wants
             .message()
             .find("process " + std::to_string(::getpid()) + " reads it") != std::string::npos);
   ::close(gate);
+}
+
+TEST_CASE("journal: who stands still while opening the store is named to who wants to open it") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_store(folder, 3);
+  const int data = ::open((folder + "/data.mdb").c_str(), O_RDONLY | O_CLOEXEC);
+  const int lmdb_lock = ::open((folder + "/lock.mdb").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE((data >= 0 && lmdb_lock >= 0));
+  // Ours, and LMDB's own, as a program holds it that does not know of ours.
+  const auto hold_ours = [&] { return ::flock(data, LOCK_EX); };
+  const auto hold_lmdb = [&] {
+    struct flock first_byte {};
+    first_byte.l_type = F_WRLCK;
+    first_byte.l_len = 1;
+    return ::fcntl(lmdb_lock, F_SETLK, &first_byte);
+  };
+  for (const auto& hold : std::initializer_list<std::function<int()>>{hold_ours, hold_lmdb}) {
+    std::array<int, 2> held{};
+    REQUIRE(::pipe2(held.data(), O_CLOEXEC) == 0);
+    const ::pid_t opener = ::fork();
+    REQUIRE(opener >= 0);
+    if (opener == 0) {
+      const char told = hold() == 0 ? 'y' : 'n';
+      if (::write(held[1], &told, 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char told = 0;
+    REQUIRE(::read(held[0], &told, 1) == 1);
+    REQUIRE(told == 'y');
+    for (const auto mode : {OpenMode::live, OpenMode::open}) {
+      auto impatient = options_for(mode);
+      impatient.reader_wait_ms = 40;
+      const auto refused = refusal(folder, impatient);
+      CHECK(refused.code() == ErrorCode::busy);
+      CHECK(refused.message().find("process " + std::to_string(opener) + " began to open it") !=
+            std::string::npos);
+    }
+    ::kill(opener, SIGKILL);
+    REQUIRE(::waitpid(opener, nullptr, 0) == opener);
+    ::flock(data, LOCK_UN);
+    for (const int end : held) ::close(end);
+    CHECK(open_or_fail(folder, OpenMode::open)->read_head()->seq == 3);
+  }
+  ::close(data);
+  ::close(lmdb_lock);
 }
 
 TEST_CASE("journal: what LMDB's lock file leads to elsewhere is never opened [S03]") {

@@ -208,7 +208,7 @@ struct OpenOptions {
   // 0: a store that needs the walk is `timed_out` at once.
   std::int64_t walk_limit_ms = 10'000;
   // How long opening for writing waits for readers that hold the lock, in ms: as long as the walk
-  // of one may take.
+  // of one may take; and how long any opening waits for one that another process began.
   std::int64_t reader_wait_ms = 10'000;
   // Address space for the map at first, 0: the default. It grows by itself.
   std::uint64_t map_bytes = 0;
