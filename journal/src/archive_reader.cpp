@@ -40,7 +40,9 @@ class JoinedReader final : public Reader {
       if (const auto* const gap = gap_at(next)) next = gap->to + 1;
       if (next >= head_.first) break;
       DATUM_ASSIGN(auto* const file, open_at(next));
-      DATUM_ASSIGN(const auto part, file->find(index, key, next, limit - found.size()));
+      auto held = file->find(index, key, next, limit - found.size());
+      if (!held) return fail(damaged(held.error()));
+      const auto& part = *held;
       // What a file and the journal both hold is told once.
       for (const Seq seq : part)
         if (seq < head_.first) found.push_back(seq);
@@ -58,7 +60,9 @@ class JoinedReader final : public Reader {
     DATUM_TRY(refresh());
     if (seq == 0 || seq >= head_.first) return status;
     DATUM_ASSIGN(auto* const file, open_at(seq));
-    return file->read(seq, visit);
+    status = file->read(seq, visit);
+    if (!status) return fail(damaged(status.error()));
+    return status;
   }
 
   Result<std::optional<Bytes>> read_meta(std::string_view name) override {
@@ -116,7 +120,9 @@ class JoinedReader final : public Reader {
       if (next < head_.first) {
         DATUM_ASSIGN(source, open_at(next));
       }
-      DATUM_TRY(up ? source->scan(next, pass_on) : source->scan_back(next, pass_on));
+      const auto status = up ? source->scan(next, pass_on) : source->scan_back(next, pass_on);
+      if (!status && source != live_.get()) return fail(damaged(status.error()));
+      DATUM_TRY(status);
       if (next == before && wish == Visit::go_on) return fail(missing(next));
     }
     return {};
@@ -134,16 +140,26 @@ class JoinedReader final : public Reader {
             "record " + std::to_string(seq) + " is archived, and no file of the archive has it"};
   }
 
+  // A file with damage may hold anything: nothing of it is passed over in silence.
+  static Error damaged(const Error& error) {
+    if (error.code() != ErrorCode::corrupt) return error;
+    return {error.code(),
+            error.message() + "; move this file away, and all but its records is read again"};
+  }
+
   Result<Reader*> open_at(Seq seq) {
     if (open_ && open_file_.from <= seq && seq <= open_file_.to) return open_.get();
     for (const auto& file : files_) {
       if (seq < file.from || seq > file.to) continue;
       open_.reset();
-      DATUM_ASSIGN(open_, open_export(folder_ + "/" + file.name));
+      auto opened = open_export(folder_ + "/" + file.name);
+      if (!opened) return fail(damaged(opened.error()));
+      open_ = std::move(*opened);
       DATUM_ASSIGN(const Head held, open_->read_head());
       if (open_->store_id() != live_->store_id() || held.first != file.from || held.seq != file.to)
-        return fail(ErrorCode::corrupt,
-                    folder_ + "/" + file.name + " is not what its name says, or of another store");
+        return fail(damaged({ErrorCode::corrupt, folder_ + "/" + file.name +
+                                                     " is not what its name says, or of another "
+                                                     "store"}));
       open_file_ = file;
       return open_.get();
     }

@@ -129,6 +129,11 @@ Result<std::optional<crypto::PrivateKey>> IdentityFiles::read_key() const {
   const auto folder = open_folder();
   if (!folder && folder.error().code() == ErrorCode::not_found) return std::nullopt;
   if (!folder) return fail(folder.error());
+  const auto found = files_.stat_at(*folder, kKeyFile);
+  if (found && (found->mode & 077U) != 0)
+    return fail(
+        ErrorCode::refused,
+        "identity/key.pem: others may read or write it: chmod 600 it, or enrol with a new key");
   auto bytes = read_whole(files_, *folder, kKeyFile, crypto::PrivateKey::kMaxPem);
   if (!bytes && bytes.error().code() == ErrorCode::not_found) return std::nullopt;
   if (!bytes) return fail(std::move(bytes).error());

@@ -15,11 +15,14 @@ namespace datum::engine {
 namespace {
 constexpr std::size_t kKeySize = 32;
 constexpr std::string_view kKeyName = "key";
+constexpr std::uint32_t kOthers = 077;
 
 Result<Bytes> read_key(os::Files& files, const os::Handle& folder) {
-  DATUM_ASSIGN(const auto file, files.open_file(folder, kKeyName, os::Access::read));
+  DATUM_ASSIGN(const auto file, files.open_file_with_stat(folder, kKeyName, os::Access::read));
+  if ((file.stat.mode & kOthers) != 0)
+    return fail(ErrorCode::refused, "key: others may read or write it: chmod 600 it");
   Bytes key(kKeySize + 1);
-  DATUM_ASSIGN(const auto size, files.read(file, key));
+  DATUM_ASSIGN(const auto size, files.read(file.handle, key));
   if (size != kKeySize)
     return fail(ErrorCode::corrupt, "key: " + std::to_string(size) + " bytes where " +
                                         std::to_string(kKeySize) + " were expected");

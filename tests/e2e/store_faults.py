@@ -68,6 +68,17 @@ class Birth(unittest.TestCase):
 
 
 class Whole(Case):
+    def test_open_key(self):
+        """store: a key that others may read is refused by a pass and named by verify, with the way out"""
+        (self.bench.state / "key").chmod(0o644)
+        refused = self.bench.observe()
+        self.assertEqual(refused.code, 1, refused.text)
+        self.assertIn("key: others may read or write it: chmod 600", refused.err)
+        verified = fleet.datum("journal", "verify", "--state", self.bench.state)
+        self.assertEqual((verified.code, "chmod 600" in verified.out), (1, True), verified.text)
+        (self.bench.state / "key").chmod(0o600)
+        self.assertEqual(self.bench.observe().code, 0)
+
     def test_lost_key(self):
         """store: a lost key is named by status and verify, and by the pass that makes a new one"""
         (self.bench.state / "key").unlink()

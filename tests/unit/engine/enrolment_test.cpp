@@ -125,6 +125,13 @@ TEST_CASE("identity: a key is made once, for root alone, and never replaced") {
   CHECK((info.st_mode & 07777) == 0600);
   REQUIRE(::stat((scratch.path + "/identity").c_str(), &info) == 0);
   CHECK((info.st_mode & 07777) == 0700);
+  const auto key_file = scratch.path + "/identity/key.pem";
+  REQUIRE(::chmod(key_file.c_str(), 0640) == 0);
+  const auto open_to_others = identity.read_key();
+  REQUIRE_FALSE(open_to_others);
+  CHECK(open_to_others.error().code() == ErrorCode::refused);
+  CHECK(open_to_others.error().message().find("chmod 600") != std::string::npos);
+  REQUIRE(::chmod(key_file.c_str(), 0600) == 0);
   REQUIRE(identity.set_key_aside());
   const auto other = identity.read_or_make_key();
   REQUIRE(other);

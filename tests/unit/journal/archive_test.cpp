@@ -133,6 +133,34 @@ TEST_CASE("journal: files that were taken elsewhere are missed by name, and no o
   CHECK(read_gaps(*store.log)->empty());
 }
 
+TEST_CASE(
+    "journal: an archive file with damage is named with the way out, and nothing is passed over") {
+  Archived store;
+  store.archive(1, 700);
+  const auto file = store.files + "/" + archive_name(1, 700);
+  auto bytes = read_file(file);
+  bytes[bytes.size() / 2] ^= 4;
+  write_file(file, bytes);
+  const auto ignore = [](const Record&) { return Visit::go_on; };
+  std::vector<std::string> told;
+  // Each with its own look at the archive: what one found open the next does not open again.
+  if (const auto status = store.joined()->scan(1, ignore); !status)
+    told.push_back(status.error().message());
+  if (const auto status = store.joined()->scan_back(0, ignore); !status)
+    told.push_back(status.error().message());
+  if (const auto found = store.joined()->find("targets", "file:/etc/number/3", 1, 1'000'000);
+      !found)
+    told.push_back(found.error().message());
+  CHECK(told.size() == 3);
+  for (const auto& message : told) {
+    CHECK(message.find(archive_name(1, 700)) != std::string::npos);
+    CHECK(message.find("move this file away, and all but its records is read again") !=
+          std::string::npos);
+  }
+  std::filesystem::remove(file);
+  CHECK(store.joined()->scan(1, ignore));
+}
+
 TEST_CASE("journal: records on both sides of a gap in the archive are read, and the gap is known") {
   Archived store;
   store.archive(1, 700);
