@@ -14,6 +14,7 @@
 #include "envelope.hpp"
 #include "export_format.hpp"
 #include "file_io.hpp"
+#include "record_file.hpp"
 
 namespace datum::journal {
 namespace {
@@ -34,13 +35,6 @@ struct CopyContents {
   std::uint64_t end = kExportHeader;
   std::vector<std::uint64_t> offsets;  // where each record begins
 };
-
-Result<Record> value_at(ExportSource& source, std::uint64_t offset, Seq expected,
-                        std::size_t& size) {
-  DATUM_ASSIGN(const ByteView value, source.view_value(offset, expected));
-  size = value.size();
-  return read_value(value, expected);
-}
 
 // Damage in the last record is a torn append; damage before it is damage, which the records behind
 // it show: nothing but a whole record begins with a header whose checksum is right.
@@ -188,31 +182,13 @@ Result<Head> Copy::append(Seq first, std::uint32_t count, ByteView values) {
 
 namespace {
 
-class CopyReader final : public Reader {
+class CopyReader final : public RecordFile {
  public:
   CopyReader(ExportSource source, CopyContents contents, const Id128& store)
-      : source_(std::move(source)), contents_(std::move(contents)), store_(store) {}
+      : RecordFile(std::move(source), "the copy"), store_(store) {
+    set_records(contents.head, std::move(contents.offsets));
+  }
 
-  Result<Head> read_head() override { return contents_.head; }
-  Status scan(Seq from, const Visitor& visit) override {
-    const auto& head = contents_.head;
-    for (Seq seq = std::max(from, head.first); head.seq != 0 && seq <= head.seq; ++seq) {
-      auto wish = Visit::stop;
-      DATUM_TRY(visit_copied(seq, visit, wish));
-      if (wish == Visit::stop) break;
-    }
-    return {};
-  }
-  Status scan_back(Seq from, const Visitor& visit) override {
-    const auto& head = contents_.head;
-    for (Seq seq = from == 0 ? head.seq : std::min(from, head.seq); seq != 0 && seq >= head.first;
-         --seq) {
-      auto wish = Visit::stop;
-      DATUM_TRY(visit_copied(seq, visit, wish));
-      if (wish == Visit::stop) break;
-    }
-    return {};
-  }
   // Without an index of its own: every record is looked at.
   Result<std::vector<Seq>> find(std::string_view index, std::string_view key, Seq from,
                                 std::size_t limit) override {
@@ -227,30 +203,10 @@ class CopyReader final : public Reader {
     }));
     return found;
   }
-  Status read(Seq seq, const Visitor& visit) override {
-    const auto& head = contents_.head;
-    if (head.seq == 0 || seq < head.first || seq > head.seq)
-      return fail(ErrorCode::not_found, "record " + std::to_string(seq) + " is not in the copy");
-    auto wish = Visit::stop;
-    return visit_copied(seq, visit, wish);
-  }
-  Result<std::optional<Bytes>> read_meta(std::string_view) override { return std::nullopt; }
-  Result<std::optional<Bytes>> read_projection(std::string_view) override { return std::nullopt; }
-  Result<Usage> read_usage() override { return Usage{source_.size(), source_.size()}; }
   [[nodiscard]] Id128 store_id() const override { return store_; }
   [[nodiscard]] std::uint32_t level() const override { return kCopyLevel; }
 
  private:
-  Status visit_copied(Seq seq, const Visitor& visit, Visit& wish) {
-    std::size_t size = 0;
-    DATUM_ASSIGN(const Record record,
-                 value_at(source_, contents_.offsets[seq - contents_.head.first], seq, size));
-    wish = visit(record);
-    return {};
-  }
-
-  ExportSource source_;
-  CopyContents contents_;
   Id128 store_;
 };
 

@@ -7,7 +7,7 @@
 #include "datum/journal/export.hpp"
 #include "envelope.hpp"
 #include "export_content.hpp"
-#include "export_format.hpp"
+#include "record_file.hpp"
 
 namespace datum::journal {
 namespace {
@@ -35,14 +35,20 @@ class ExportContents final : public ContentSource {
 
 using Index = std::map<std::string, std::vector<Seq>, std::less<>>;
 
-class ExportReader final : public Reader {
+Head head_of(const ExportFacts& facts) {
+  if (facts.count() == 0) return {};
+  return {facts.last, facts.head, facts.first};
+}
+
+class ExportReader final : public RecordFile {
  public:
-  explicit ExportReader(ExportSource source) : source_(std::move(source)) {}
+  explicit ExportReader(ExportSource source) : RecordFile(std::move(source), "the export") {}
 
   Status load() {
     Seq bad_seq = 0;
-    const auto note = [this](std::uint64_t offset, const Record& record) {
-      offsets_.push_back(offset);
+    std::vector<std::uint64_t> offsets;
+    const auto note = [&](std::uint64_t offset, const Record& record) {
+      offsets.push_back(offset);
       static_cast<void>(for_each_key(record.keys, [&](const IndexKey& key) {
         indexes_[std::string(key.index)][std::string(key.key)].push_back(record.seq);
       }));
@@ -50,39 +56,16 @@ class ExportReader final : public Reader {
     const auto note_content = [this](std::uint64_t offset, const Digest& digest) {
       contents_.emplace(digest, offset);
     };
-    DATUM_ASSIGN(facts_, check_export(source_, note, bad_seq, note_content));
+    DATUM_ASSIGN(facts_, check_export(source(), note, bad_seq, note_content));
+    set_records(head_of(facts_), std::move(offsets));
     return {};
   }
 
   void hand_over(OpenedExport& opened) {
     for (const auto& [digest, offset] : contents_) opened.digests.push_back(digest);
     opened.content =
-        std::make_shared<ExportContents>(source_.file(), source_.size(), std::move(contents_));
+        std::make_shared<ExportContents>(source().file(), source().size(), std::move(contents_));
     opened.rewritten_from = facts_.original;
-  }
-
-  Result<Head> read_head() override {
-    if (facts_.count() == 0) return Head{};
-    return Head{facts_.last, facts_.head, facts_.first};
-  }
-
-  Status scan(Seq from, const Visitor& visit) override {
-    for (Seq seq = std::max(from, facts_.first); seq <= facts_.last; ++seq) {
-      auto wish = Visit::go_on;
-      DATUM_TRY(visit_record(seq, visit, wish));
-      if (wish == Visit::stop) break;
-    }
-    return {};
-  }
-
-  Status scan_back(Seq from, const Visitor& visit) override {
-    const Seq begin = from == 0 ? facts_.last : std::min(from, facts_.last);
-    for (Seq seq = begin; seq >= facts_.first && seq > 0; --seq) {
-      auto wish = Visit::go_on;
-      DATUM_TRY(visit_record(seq, visit, wish));
-      if (wish == Visit::stop) break;
-    }
-    return {};
   }
 
   // An export names only the indexes that its records use, so an unknown one is empty.
@@ -97,32 +80,11 @@ class ExportReader final : public Reader {
     for (; at != seqs->second.end() && found.size() < limit; ++at) found.push_back(*at);
     return found;
   }
-
-  Status read(Seq seq, const Visitor& visit) override {
-    if (seq < facts_.first || seq > facts_.last)
-      return fail(ErrorCode::not_found, "record " + std::to_string(seq) + " is not in the export");
-    auto wish = Visit::stop;
-    return visit_record(seq, visit, wish);
-  }
-
-  // Exports hold neither metadata nor projections.
-  Result<std::optional<Bytes>> read_meta(std::string_view) override { return std::nullopt; }
-  Result<std::optional<Bytes>> read_projection(std::string_view) override { return std::nullopt; }
-  Result<Usage> read_usage() override { return Usage{source_.size(), source_.size()}; }
   [[nodiscard]] Id128 store_id() const override { return facts_.store; }
   [[nodiscard]] std::uint32_t level() const override { return facts_.level; }
 
  private:
-  Status visit_record(Seq seq, const Visitor& visit, Visit& wish) {
-    DATUM_ASSIGN(const ByteView value, source_.view_value(offsets_[seq - facts_.first], seq));
-    DATUM_ASSIGN(const Record record, read_value(value, seq));
-    wish = visit(record);
-    return {};
-  }
-
-  ExportSource source_;
   ExportFacts facts_;
-  std::vector<std::uint64_t> offsets_;
   Places contents_;
   std::map<std::string, Index, std::less<>> indexes_;
 };
@@ -151,7 +113,7 @@ Result<Verification> verify_export(const std::string& file) {
   const auto count = [&](std::uint64_t, const Record&) { ++finding.records; };
   auto facts = check_export(source, count, finding.bad_seq);
   if (facts) {
-    finding.head = facts->count() == 0 ? Head{} : Head{facts->last, facts->head, facts->first};
+    finding.head = head_of(*facts);
     finding.sound = true;
     return finding;
   }
