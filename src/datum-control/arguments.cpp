@@ -1,23 +1,16 @@
-// The table of commands and flags. CLI11 is named here only; its exceptions end here.
+// The table of commands and flags.
 #include "arguments.hpp"
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <iostream>
 
 #include "datum/config/quantity.hpp"
-#include "datum/program/session.hpp"
-#include "datum/text/terminal.hpp"
+#include "datum/program/command_line.hpp"
 
 namespace datum::control {
 namespace {
 
-// A value that came out empty is nearly always a shell variable that was not set.
-const CLI::Validator kGiven(
-    [](std::string& value) {
-      return value.empty() ? std::string("the value is empty") : std::string();
-    },
-    "");
+using program::kNotEmpty;
+
 const CLI::Validator kDuration(
     [](std::string& value) {
       return config::find_duration_ns(value) ? std::string()
@@ -74,19 +67,19 @@ class CommandTable {
         .add_option("--socket", arguments_.socket,
                     "socket of the server (default: /run/datum-control/control.sock)")
         ->type_name("PATH")
-        ->check(kGiven);
+        ->check(kNotEmpty);
   }
   void with_state(CLI::App& command) {
     command.add_option("--state", arguments_.state, "store (default: /var/lib/datum-control)")
         ->type_name("DIR")
-        ->check(kGiven);
+        ->check(kNotEmpty);
   }
   void with_target(CLI::App& command, const std::string& name, const std::string& meaning) {
-    command.add_option(name, arguments_.request.target, meaning)->required()->check(kGiven);
+    command.add_option(name, arguments_.request.target, meaning)->required()->check(kNotEmpty);
   }
   void with_reason(CLI::App& command, bool required) {
     auto* option = command.add_option("--reason", arguments_.request.reason, "why, for the record");
-    option->type_name("TEXT")->check(kGiven);
+    option->type_name("TEXT")->check(kNotEmpty);
     if (required) option->required();
   }
 
@@ -95,7 +88,7 @@ class CommandTable {
     with_state(serve);
     serve.add_option("--listen", arguments_.listen, "where nodes connect (default: [::]:7600)")
         ->type_name("ADDRESS:PORT")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     with_socket(serve);
     serve
         .add_option_function<std::string>(
@@ -106,13 +99,13 @@ class CommandTable {
             },
             "name of the mesh, at the first start (default: main)")
         ->type_name("NAME")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     serve.add_option("--heartbeat", arguments_.heartbeat, "of the nodes (default: 60s)")
         ->type_name("DURATION")
         ->check(kDuration);
     serve.add_option("--metrics", arguments_.metrics, "write a file for node_exporter")
         ->type_name("FILE")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     add_asking(app_, LocalVerb::status, "status", "say how many hosts match");
   }
   void add_tokens() {
@@ -122,7 +115,7 @@ class CommandTable {
         add_asking(token, LocalVerb::token_create, "token create", "make a token and print it");
     create.add_option("--names", arguments_.request.names, "only for names like this (default: *)")
         ->type_name("GLOB")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     create.add_option("--ttl", arguments_.ttl, "how long it is good (default: 1h)")
         ->type_name("DURATION")
         ->check(kDuration);
@@ -162,21 +155,21 @@ class CommandTable {
     push.require_subcommand(0, 1);
     push.add_option("--fleet", arguments_.fleet, "folder of the desired-state documents")
         ->type_name("DIR")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     push.add_option("--revision", arguments_.request.revision,
                     "revision for the record (default: the fleet's own)")
         ->type_name("TEXT")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     push.add_option("--hosts", arguments_.hosts, "only these (default: all that are enrolled)")
         ->type_name("NAME")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     push.add_option("--allow-removals", arguments_.request.allow_removals,
                     "let nodes remove up to N targets that nobody declared absent")
         ->type_name("N");
     push.add_option("--stages", arguments_.request.stages,
                     "how many have it after each stage (default: all at once)")
         ->type_name("1,10%")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     push.add_option("--soak", arguments_.soak, "how long each stage is watched (default: 0s)")
         ->type_name("DURATION")
         ->check(kDuration);
@@ -191,11 +184,11 @@ class CommandTable {
     with_state(journal);
     journal.add_option("--output", arguments_.output, "write it as an export")
         ->type_name("FILE")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     journal.add_flag("--json", arguments_.request.json, "print JSON");
     auto& history = add(app_, Task::history, "history", "list what was decided and happened here");
     history.add_option("NODE", arguments_.request.target, "only what is about this node")
-        ->check(kGiven);
+        ->check(kNotEmpty);
     with_state(history);
     history.add_flag("--json", arguments_.request.json, "print JSON");
   }
@@ -220,25 +213,13 @@ std::vector<core::Fact> facts_of(const std::vector<std::string>& words) {
 Parsed parse_arguments(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("The control plane of a mesh of machines that Datum keeps.", "datum-control");
-  app.require_subcommand(1);
-  app.set_version_flag("--version",
-                       "datum-control " + program::program_version() + ", store level 1");
+  program::begin_table(app);
   CommandTable table(app, arguments);
   table.add_all();
-  app.failure_message([](const CLI::App* top, const CLI::Error& error) {
-    std::string path = "datum-control";
-    for (auto chosen = top->get_subcommands(); !chosen.empty();
-         chosen = chosen.front()->get_subcommands())
-      path += " " + chosen.front()->get_name();
-    return path + ": " + text::escape_lines(error.what()) + "\n`" + path +
-           " --help` says what it takes.\n";
-  });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // CLI11 has a code of its own for every kind of mistake; a usage error is 1 here.
-    const int code = app.exit(error, std::cout, std::cerr);
-    return {std::nullopt, code == 0 ? 0 : 1};
+  if (const auto end = program::parse_words(app, argc, argv)) {
+    std::cout << end->output;
+    std::cerr << end->errors;
+    return {std::nullopt, end->exit_code};
   }
   if (arguments.task == Task::push && arguments.fleet.empty()) {
     std::cerr << "datum-control push: --fleet is required\n"

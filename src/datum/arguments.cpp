@@ -1,8 +1,6 @@
-// The table of commands and flags, and what a wrong word is answered with. CLI11 is named by
-// command_builder.hpp only; its exceptions end here.
+// The table of commands and flags, and what a wrong word is answered with.
 #include "arguments.hpp"
 
-#include <functional>
 #include <iostream>
 
 #include "command_builder.hpp"
@@ -354,9 +352,8 @@ Parsed parse_arguments(int argc, char** argv) {
   Commands commands;
   CLI::App app("Datum keeps this machine in its declared state and can prove everything it did.",
                "datum");
-  app.require_subcommand(1);
+  begin_table(app);
   app.formatter(std::make_shared<WholeHelp>());
-  app.set_version_flag("--version", "datum " + program::program_version() + ", store level 1");
   app.set_help_all_flag("--help-all", "help of every command");
   add_fleet_verbs(commands, app, arguments);
   add_pass_verbs(commands, app, arguments);
@@ -380,20 +377,10 @@ Parsed parse_arguments(int argc, char** argv) {
     std::cerr << wrong;
     return {std::nullopt, 1};
   }
-  app.failure_message([](const CLI::App* top, const CLI::Error& error) {
-    std::string path = "datum";
-    for (auto chosen = top->get_subcommands(); !chosen.empty();
-         chosen = chosen.front()->get_subcommands())
-      path += " " + chosen.front()->get_name();
-    return path + ": " + text::escape_lines(error.what()) + "\n`" + path +
-           " --help` says what it takes.\n";
-  });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // CLI11 has a code of its own for every kind of mistake; a usage error is 1 here.
-    const int code = app.exit(error, std::cout, std::cerr);
-    return {std::nullopt, code == 0 ? 0 : 1};
+  if (const auto end = parse_words(app, argc, argv)) {
+    std::cout << end->output;
+    std::cerr << end->errors;
+    return {std::nullopt, end->exit_code};
   }
   return {std::move(arguments), 0};
 }

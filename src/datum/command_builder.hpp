@@ -1,21 +1,13 @@
-// One sub-command of the table in arguments.cpp, built flag by flag. The only header that names
-// CLI11, for that one file.
+// One sub-command of the table in arguments.cpp, built flag by flag, for that one file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "arguments.hpp"
+#include "datum/program/command_line.hpp"
 
 namespace datum::program {
 
-// A value that came out empty is nearly always a shell variable that was not set: it must not
-// quietly mean the default.
-inline const CLI::Validator kNotEmpty(
-    [](std::string& value) {
-      return value.empty() ? std::string("the value is empty") : std::string();
-    },
-    "");
 // CLI11 reads "-1" into an unsigned number.
 inline const CLI::Validator kDigits(
     [](std::string& value) {

@@ -74,7 +74,7 @@ class Rules(unittest.TestCase):
         self.assert_found("third-party", {"src/crypto/a.cpp": "#include <openssl/ssl.h>\n"}, "may not name libssl")
         self.assert_found("third-party", {"src/core/a.cpp": "#include <unistd.h>\n"}, "may not name posix")
         self.assert_found("third-party", {"src/core/a.cpp": "#include <boost/any.hpp>\n"}, "in no row")
-        self.assert_found("third-party", {f"src/datum/{name}.cpp": "#include <CLI/CLI.hpp>\n" for name in "abcd"}, "4 files, 3 at most")
+        self.assert_found("third-party", {f"src/datum/{name}.cpp": "#include <spdlog/spdlog.h>\n" for name in "abcd"}, "4 files, 3 at most")
         self.assert_clean("third-party", {"src/core/a.cpp": "#include <vector>\n#include <cstdint>\n", "journal/src/a.cpp": "#include <lmdb.h>\n"})
 
     def test_patterns(self):
