@@ -91,17 +91,45 @@ def _exit_status(table):
     return ".SH EXIT STATUS\n" + _list((code, text) for code, text in table["codes"])
 
 
-def _page(table, group):
-    page, names = group["page"], ", ".join(command["name"] for command in group["commands"])
-    text = _MADE + f'.TH {page.upper().replace("-", chr(92) + "-")} 1 "" "Datum" "Datum"\n'
-    text += f".SH NAME\n{_roff(page)} \\- {_roff(group['subject'])}: {_roff(names)}\n.SH SYNOPSIS\n.nh\n.ad l\n"
-    for command in group["commands"]:
-        text += f".HP\n\\fBdatum {_roff(command['name'])}\\fR {' '.join(_flag(table, flag) for flag in command['flags'])}"
+def _head(page, section, subject):
+    """Of a page, to where the ways to call it follow."""
+    text = _MADE + f'.TH {_roff(page.upper())} {section} "" "Datum" "Datum"\n'
+    return text + f".SH NAME\n{_roff(page)} \\- {subject}\n.SH SYNOPSIS\n.nh\n.ad l\n"
+
+
+def _ways(program, table, commands):
+    text = ""
+    for command in commands:
+        text += f".HP\n\\fB{_roff(program)} {_roff(command['name'])}\\fR {' '.join(_flag(table, flag) for flag in command['flags'])}"
         text += f" \\fI{_roff(command['arguments'])}\\fR\n" if command["arguments"] else "\n"
-    text += ".ad b\n.hy\n.SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in group["prose"])
-    text += ".SH COMMANDS\n" + _list((f"\\fBdatum {_roff(command['name'])}\\fR", command["summary"] + ".") for command in group["commands"])
-    used = sorted({flag for command in group["commands"] for flag in command["flags"]})
-    text += ".SH OPTIONS\n" + _list((_flag(table, flag, False), table["flags"][flag][1] + ".") for flag in used)
+    return text
+
+
+def _description(prose):
+    return ".ad b\n.hy\n.SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in prose)
+
+
+def _commands(program, commands):
+    return ".SH COMMANDS\n" + _list((f"\\fB{_roff(program)} {_roff(command['name'])}\\fR", command["summary"] + ".")
+                                   for command in commands)
+
+
+def _options(table, flags):
+    return ".SH OPTIONS\n" + _list((_flag(table, flag, False), table["flags"][flag][1] + ".") for flag in flags)
+
+
+def _life(service):
+    """What only a program has that lives on: its signals, files and exit status."""
+    text = ".SH SIGNALS\n" + _list((f"\\fB{name}\\fR", meaning + ".") for name, meaning in service["signals"])
+    text += ".SH FILES\n" + _list((f"\\fI{_roff(name)}\\fR", meaning + ".") for name, meaning in service["files"])
+    return text + ".SH EXIT STATUS\n" + _list((code, meaning + ".") for code, meaning in service["codes"])
+
+
+def _page(table, group):
+    commands = group["commands"]
+    text = _head(group["page"], 1, f"{_roff(group['subject'])}: {_roff(', '.join(command['name'] for command in commands))}")
+    text += _ways("datum", table, commands) + _description(group["prose"]) + _commands("datum", commands)
+    text += _options(table, sorted({flag for command in commands for flag in command["flags"]}))
     others = [other["page"] for other in table["groups"] if other is not group]
     return text + _exit_status(table) + ".SH SEE ALSO\n" + ",\n".join(
         f".BR {_roff(other)} (1)" for other in ["datum"] + others) + "\n"
@@ -109,32 +137,16 @@ def _page(table, group):
 
 def _service_page(table):
     service = table["service"]
-    text = _MADE + f'.TH {_roff(service["page"].upper())} 8 "" "Datum" "Datum"\n'
-    text += f".SH NAME\n{_roff(service['page'])} \\- {_roff(service['subject'])}\n.SH SYNOPSIS\n.nh\n.ad l\n"
-    flags = {"flags": service["flags"]}
-    text += f".HP\n\\fB{_roff(service['page'])}\\fR {' '.join(_flag(flags, flag) for flag in service['flags'])}\n.ad b\n.hy\n"
-    text += ".SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in service["prose"])
-    text += ".SH OPTIONS\n" + _list((_flag(flags, flag, False), row[1] + ".") for flag, row in service["flags"].items())
-    text += ".SH SIGNALS\n" + _list((f"\\fB{name}\\fR", meaning + ".") for name, meaning in service["signals"])
-    text += ".SH FILES\n" + _list((f"\\fI{_roff(name)}\\fR", meaning + ".") for name, meaning in service["files"])
-    text += ".SH EXIT STATUS\n" + _list((code, meaning + ".") for code, meaning in service["codes"])
-    return text + ".SH SEE ALSO\n.BR datum (1)\n"
+    text = _head(service["page"], 8, _roff(service["subject"]))
+    text += f".HP\n\\fB{_roff(service['page'])}\\fR {' '.join(_flag(service, flag) for flag in service['flags'])}\n"
+    return text + _description(service["prose"]) + _options(service, service["flags"]) + _life(service) + ".SH SEE ALSO\n.BR datum (1)\n"
 
 
 def _control_page(control):
-    text = _MADE + f'.TH {_roff(control["page"].upper())} 8 "" "Datum" "Datum"\n'
-    text += f".SH NAME\n{_roff(control['page'])} \\- {_roff(control['subject'])}\n.SH SYNOPSIS\n.nh\n.ad l\n"
-    for command in control["commands"]:
-        text += f".HP\n\\fBdatum\\-control {_roff(command['name'])}\\fR {' '.join(_flag(control, flag) for flag in command['flags'])}"
-        text += f" \\fI{_roff(command['arguments'])}\\fR\n" if command["arguments"] else "\n"
-    text += ".ad b\n.hy\n.SH DESCRIPTION\n" + ".PP\n".join(_roff(part) + "\n" for part in control["prose"])
-    text += ".SH COMMANDS\n" + _list((f"\\fBdatum\\-control {_roff(command['name'])}\\fR", command["summary"] + ".")
-                                    for command in control["commands"])
-    text += ".SH OPTIONS\n" + _list((_flag(control, flag, False), row[1] + ".") for flag, row in control["flags"].items())
-    text += ".SH SIGNALS\n" + _list((f"\\fB{name}\\fR", meaning + ".") for name, meaning in control["signals"])
-    text += ".SH FILES\n" + _list((f"\\fI{_roff(name)}\\fR", meaning + ".") for name, meaning in control["files"])
-    text += ".SH EXIT STATUS\n" + _list((code, meaning + ".") for code, meaning in control["codes"])
-    return text + ".SH SEE ALSO\n.BR datum (1),\n.BR datum\\-host (8)\n"
+    commands = control["commands"]
+    text = _head(control["page"], 8, _roff(control["subject"])) + _ways("datum-control", control, commands)
+    text += _description(control["prose"]) + _commands("datum-control", commands) + _options(control, control["flags"])
+    return text + _life(control) + ".SH SEE ALSO\n.BR datum (1),\n.BR datum\\-host (8)\n"
 
 
 def _control_completion(control):

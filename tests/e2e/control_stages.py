@@ -6,9 +6,7 @@
 import json
 import pathlib
 import re
-import select
 import sys
-import time
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
@@ -18,18 +16,7 @@ import fleet  # noqa: E402
 import hosting  # noqa: E402
 import tap  # noqa: E402
 
-LIMIT_S = 60
 NAMES = ("n1", "n2", "n3")
-
-
-def wait(found):
-    """What `found` returns once it is true."""
-    limit = time.monotonic() + LIMIT_S
-    while not (value := found()):
-        if time.monotonic() > limit:
-            raise AssertionError("it never came")
-        select.select([], [], [], 0.05)
-    return value
 
 
 class Stages(unittest.TestCase):
@@ -44,7 +31,7 @@ class Stages(unittest.TestCase):
         self.assertTrue(self.plane.start("--heartbeat", "1s", "--metrics", self.metrics), self.plane.lines)
         token = self.plane.ask("token", "create", "--multi", "--label", "site=lab").stdout.strip()
         self.nodes = {name: self.start(name, token) for name in NAMES}
-        wait(lambda: self.status()["linked"] == 3)
+        hosting.wait(lambda: self.status()["linked"] == 3)
 
     def start(self, name, token):
         node = hosting.Bench()
@@ -84,11 +71,11 @@ class Stages(unittest.TestCase):
         """stages: each begins when the one before is converged, in the order of names, and all have it in the end"""
         pushed = self.push("one\n", "--stages", "1,2")
         self.assertEqual((pushed["nodes"], pushed["later"]), (1, 2))
-        wait(lambda: self.status()["match"] == 3)
+        hosting.wait(lambda: self.status()["match"] == 3)
         self.assertEqual([self.content(name) for name in NAMES], ["one\n"] * 3)
         self.assertEqual([each["node"] for each in self.kinds("declarationReleased")], list(NAMES))
         self.assertEqual([each["stage"] for each in self.kinds("stageBegun")], [1, 2])
-        wait(lambda: "\ndatum_control_nodes_matching 3\n" in self.metrics.read_text())
+        hosting.wait(lambda: "\ndatum_control_nodes_matching 3\n" in self.metrics.read_text())
         self.assertIn("\ndatum_control_nodes 3\n", "\n" + self.metrics.read_text())
         page = (fleet.TOP / "docs/reference/json.md").read_text(encoding="utf-8")
         members = {title: re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE) for title, body in re.findall(
@@ -103,12 +90,12 @@ class Stages(unittest.TestCase):
         (self.nodes["n1"].root / "long").mkdir()
         (self.nodes["n1"].root / "long/mine").write_text("not to be lost\n")
         self.push("one\n", "--stages", "1,2")
-        wait(lambda: "paused: n1" in self.status()["stage"])
+        hosting.wait(lambda: "paused: n1" in self.status()["stage"])
         self.assertEqual([self.content("n2"), self.content("n3")], [None, None])
         self.assertEqual(self.ask("push", "resume")[0]["done"], "pushResume")
-        wait(lambda: self.content("n3") == "one\n")
+        hosting.wait(lambda: self.content("n3") == "one\n")
         self.push("two\n", "--stages", "1,2")
-        wait(lambda: "paused: n1" in self.status()["stage"])
+        hosting.wait(lambda: "paused: n1" in self.status()["stage"])
         self.ask("push", "abort", "--reason", "n1 is in the way")
         self.assertIn("aborted", self.status()["stage"])
         self.assertEqual(self.plane.ask("push", "resume").returncode, 1)

@@ -1,9 +1,10 @@
 """One `datum-host` of this build on the root, configuration and store of a bench, and what it says to a service manager.
 
-Nothing is waited for but its datagrams: whoever waits gets the next one, or a failure."""
+Of a service nothing is waited for but its datagrams: whoever waits gets the next one, or a failure."""
 
 import os
 import pathlib
+import select
 import signal
 import socket
 import subprocess
@@ -14,6 +15,17 @@ import fleet
 HOST = str(pathlib.Path(os.environ.get("DATUM_BUILD", fleet.TOP / "build")).resolve() / "src/datum-host/datum-host")
 # Every step takes milliseconds; on a machine with other work, who knows. A hang is a failure, not a wait.
 LIMIT_S = 120
+LOOK_S = 0.02
+
+
+def wait(found):
+    """What `found` returns once it is true."""
+    limit = time.monotonic() + LIMIT_S
+    while not (value := found()):
+        if time.monotonic() > limit:
+            raise AssertionError("it never came")
+        select.select([], [], [], LOOK_S)
+    return value
 
 
 class Bench(fleet.Bench):

@@ -80,6 +80,17 @@ class Bare(machine.Machine):
 
 
 class LabCase(unittest.TestCase):
+    @classmethod
+    def begin(cls, name, kind):
+        """A bare machine runs; the release as a package of that kind."""
+        cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix=f"datum-lab-{name}-"))
+        cls.addClassCleanup(shutil.rmtree, cls.scratch)
+        made = packages_made.make(kind, cls.scratch)
+        cls.lab = Bare(name)
+        cls.addClassCleanup(cls.lab.drop)
+        cls.lab.boot()
+        return made
+
     def wait_until(self, holds, what, limit=LIMIT_S):
         pause, end = threading.Event(), time.monotonic() + limit
         while not holds():
@@ -99,13 +110,8 @@ class Deb(LabCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix="datum-lab-release-"))
-        cls.addClassCleanup(shutil.rmtree, cls.scratch)
-        cls.deb = packages_made.make("deb", cls.scratch)
+        cls.deb = cls.begin("release", "deb")
         cls.first = cls.deb.name.split("_")[1]
-        cls.lab = Bare("release")
-        cls.addClassCleanup(cls.lab.drop)
-        cls.lab.boot()
         cls.lab.must("sh", "-c", "rm -f /etc/apt/sources.list.d/* /etc/apt/sources.list; rm -rf /var/lib/apt/lists/*")
         cls.lab.put("/etc/apt/sources.list", f"deb [trusted=yes] file:{REPO} ./\n")
         cls.offered = [cls.deb]
@@ -312,12 +318,7 @@ class Deb(LabCase):
 class Tarball(LabCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix="datum-lab-tarball-"))
-        cls.addClassCleanup(shutil.rmtree, cls.scratch)
-        cls.tar = packages_made.make("tar", cls.scratch)
-        cls.lab = Bare("tarball")
-        cls.addClassCleanup(cls.lab.drop)
-        cls.lab.boot()
+        cls.tar = cls.begin("tarball", "tar")
 
     def unpack(self, inside):
         place = self.lab.path(inside)

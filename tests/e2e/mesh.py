@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
@@ -113,7 +112,7 @@ class Plane:
         self.process = subprocess.Popen(
             [CONTROL, "serve", "--state", self.folder / "state", "--socket", self.socket, "--listen", "127.0.0.1:0",
              "--heartbeat", "1s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
-        said = wait(lambda: re.search(rb"listens at \S+:(\d+)", (self.folder / "log").read_bytes()[before:]))
+        said = hosting.wait(lambda: re.search(rb"listens at \S+:(\d+)", (self.folder / "log").read_bytes()[before:]))
         self.way.target = int(said[1])
 
     def end(self, number=signal.SIGTERM):
@@ -136,16 +135,6 @@ class Plane:
 
     def node(self):
         return json.loads(self.ask("node", fleet.HOST, "--json"))
-
-
-def wait(found):
-    """What `found` returns once it is true."""
-    limit = time.monotonic() + LIMIT_S
-    while not (value := found()):
-        if time.monotonic() > limit:
-            raise AssertionError("it never came")
-        select.select([], [], [], 0.02)
-    return value
 
 
 class Mesh(unittest.TestCase):
@@ -199,19 +188,19 @@ class Mesh(unittest.TestCase):
         self.assertEqual(stat.S_IMODE(key.stat().st_mode), 0o600)
         host = self.bench.start()
         host.wait_ready()
-        wait(lambda: self.plane.node()["linked"])
+        hosting.wait(lambda: self.plane.node()["linked"])
         self.push("one\n")
         host.wait_until(lambda: self.content() == "one\n")
-        wait(lambda: self.plane.node()["applied"]["number"] == 1)
-        node = wait(lambda: (now := self.plane.node())["condition"] == "converged" and now)
+        hosting.wait(lambda: self.plane.node()["applied"]["number"] == 1)
+        node = hosting.wait(lambda: (now := self.plane.node())["condition"] == "converged" and now)
         self.assertEqual(node["report"]["lifecycle"], "enrolled")
         self.assertEqual(node["report"]["mode"], "enforce")
         self.assertIn("hostname", node["profile"])
         self.assertIn("memory", node["inventory"])
-        wait(self.is_kept)
+        hosting.wait(self.is_kept)
         self.push("two\n")
         host.wait_until(lambda: self.content() == "two\n")
-        wait(lambda: self.plane.node()["applied"]["number"] == 2)
+        hosting.wait(lambda: self.plane.node()["applied"]["number"] == 2)
         self.assertEqual(host.stop(), 0, host.said)
         kinds = self.kinds()
         for kind in ("keyCreated", "enrolmentRequested", "enrolmentGranted", "linkUp"):
@@ -230,7 +219,7 @@ class Mesh(unittest.TestCase):
         host.wait_ready()
         done = self.enrol()
         self.assertEqual((done.code, "enrolled: h1" in done.out), (0, True), done.text)
-        wait(lambda: self.plane.node()["linked"])
+        hosting.wait(lambda: self.plane.node()["linked"])
         again = self.enrol()
         self.assertEqual(again.code, 1, again.text)
         self.assertIn("already", again.text)
@@ -276,7 +265,7 @@ class Mesh(unittest.TestCase):
         self.push("two\n")
         host.wait_until(lambda: self.content() == "two\n")
         self.way.hold_back(True)
-        wait(lambda: not self.plane.node()["linked"])
+        hosting.wait(lambda: not self.plane.node()["linked"])
         self.motd.write_text("by hand\n")
         self.push("three\n")
         self.way.break_all()
@@ -284,13 +273,13 @@ class Mesh(unittest.TestCase):
         host.wait_until(lambda: self.content() == "three\n")
         self.plane.end(signal.SIGKILL)
         self.plane.start()
-        wait(lambda: self.plane.node()["linked"])
+        hosting.wait(lambda: self.plane.node()["linked"])
         host.kill()
         host.wait_end()
         self.push("four\n")
         host = self.bench.start()
         host.wait_until(lambda: self.content() == "four\n")
-        wait(lambda: self.plane.node()["applied"]["number"] == 4)
+        hosting.wait(lambda: self.plane.node()["applied"]["number"] == 4)
         self.assertEqual(host.stop(), 0, host.said)
         verified = fleet.datum("journal", "verify", "--state", self.bench.state)
         self.assertEqual(verified.code, 0, verified.text)
@@ -336,7 +325,7 @@ class Mesh(unittest.TestCase):
         self.push("one\n")
         host.wait_until(lambda: self.content() == "one\n")
         self.plane.end(signal.SIGKILL)
-        wait(lambda: self.changes()[-1] == ("enrolled", "disconnected"))
+        hosting.wait(lambda: self.changes()[-1] == ("enrolled", "disconnected"))
         self.assertEqual(host.stop(), 0, host.said)
         self.motd.write_text("by hand\n")
         host = self.bench.start()
@@ -345,9 +334,9 @@ class Mesh(unittest.TestCase):
         self.assertIn("no link", said.text)
         self.assertIn("disconnected", said.text)
         self.plane.start()
-        wait(lambda: self.changes()[-1] == ("disconnected", "enrolled"))
-        wait(lambda: self.plane.node()["condition"] == "converged")
-        wait(self.is_kept)
+        hosting.wait(lambda: self.changes()[-1] == ("disconnected", "enrolled"))
+        hosting.wait(lambda: self.plane.node()["condition"] == "converged")
+        hosting.wait(self.is_kept)
         self.assertEqual(host.stop(), 0, host.said)
         triggers = [event["event"]["trigger"] for event in self.bench.events("--kind", "passStarted")]
         self.assertEqual(triggers, ["declaration", "start", "reconnect"])

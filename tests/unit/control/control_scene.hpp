@@ -186,6 +186,8 @@ struct Machine {
     send(request(token));
     if (const auto* grant = last<core::EnrolmentGrant>()) certificate = grant->certificate;
   }
+  // Becomes a node with a token of its own.
+  void enrol() { ask(scene.make_token()); }
   void greet() {
     connect();
     hello.now = scene.sim_loop.clock().wall_now();
@@ -195,6 +197,10 @@ struct Machine {
   template <class T>
   [[nodiscard]] const T* last() const {
     return messages.empty() ? nullptr : std::get_if<T>(&messages.back());
+  }
+  // Why its connection was ended; nothing: it was not.
+  [[nodiscard]] std::optional<core::LinkCause> end_cause() const {
+    return end ? std::optional(end->goodbye.cause) : std::nullopt;
   }
   template <class T>
   [[nodiscard]] std::size_t count() const {

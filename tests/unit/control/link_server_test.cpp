@@ -9,9 +9,8 @@ using test::Machine;
 
 TEST_CASE("control: a machine enrols with a token, comes back with its certificate, and reports") {
   ControlScene scene;
-  const auto token = scene.make_token();
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   const auto* grant = machine.last<core::EnrolmentGrant>();
   REQUIRE(grant != nullptr);
   CHECK(grant->mesh == "prod");
@@ -40,9 +39,8 @@ TEST_CASE("control: a machine enrols with a token, comes back with its certifica
 
 TEST_CASE("control: a grant is durable before it leaves") {
   ControlScene scene;
-  const auto token = scene.make_token();
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   REQUIRE(machine.last<core::EnrolmentGrant>() != nullptr);
   const auto before = scene.state().nodes;
   scene.crash_and_begin();
@@ -60,8 +58,7 @@ TEST_CASE("control: where nothing can be recorded nothing is granted") {
   Machine machine(scene, "web-1");
   machine.ask(token);
   CHECK(machine.count<core::EnrolmentGrant>() == 0);
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::busy);
+  CHECK(machine.end_cause() == core::LinkCause::busy);
   REQUIRE(scene.ledger->failure());
   CHECK_FALSE(scene.ledger->append({core::control::PlaneClosed{"no"}}));
 }
@@ -120,46 +117,38 @@ TEST_CASE("control: what is out of turn ends that connection as a fault of the p
   Machine stranger(scene, "web-1");
   stranger.connect();
   stranger.send(core::Hello{});
-  REQUIRE(stranger.end);
-  CHECK(stranger.end->goodbye.cause == core::LinkCause::protocol);
-  const auto token = scene.make_token();
+  CHECK(stranger.end_cause() == core::LinkCause::protocol);
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   machine.connect();
   machine.send(core::Heartbeat{});
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::protocol);
+  CHECK(machine.end_cause() == core::LinkCause::protocol);
   machine.greet();
   machine.send(core::Welcome{});
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::protocol);
+  CHECK(machine.end_cause() == core::LinkCause::protocol);
 }
 
 TEST_CASE("control: a revoked node is cut and not let in again, nor a forgotten one") {
   ControlScene scene;
-  const auto token = scene.make_token();
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   machine.greet();
   scene.append(control::revoke(scene.state(), "web-1", "stolen", test::person_named("ada")));
   scene.server->cut("web-1", core::LinkCause::revoked, "web-1 was revoked");
   scene.run();
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::revoked);
+  CHECK(machine.end_cause() == core::LinkCause::revoked);
   machine.connect();
   REQUIRE(machine.end);
   CHECK(machine.end->goodbye.why == "web-1 was revoked: stolen");
   scene.append(control::forget(scene.state(), "web-1", test::person_named("ada")));
   machine.connect();
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::revoked);
+  CHECK(machine.end_cause() == core::LinkCause::revoked);
 }
 
 TEST_CASE("control: a newer connection of a node takes the older one's place") {
   ControlScene scene;
-  const auto token = scene.make_token();
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   machine.greet();
   auto first = std::move(machine.connection);
   machine.greet();
@@ -171,9 +160,8 @@ TEST_CASE("control: a newer connection of a node takes the older one's place") {
 
 TEST_CASE("control: a node that says nothing for three heartbeats is let go") {
   ControlScene scene;
-  const auto token = scene.make_token();
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   machine.greet();
   scene.run(181 * kNsPerSecond);
   CHECK_FALSE(scene.server->is_linked("web-1"));
@@ -181,9 +169,8 @@ TEST_CASE("control: a node that says nothing for three heartbeats is let go") {
 
 TEST_CASE("control: an ended certificate is renewed and lets nothing else through") {
   ControlScene scene;
-  const auto token = scene.make_token();
   Machine machine(scene, "web-1");
-  machine.ask(token);
+  machine.enrol();
   const auto first = machine.certificate;
   scene.sim_loop.jump_wall(400LL * 86'400 * kNsPerSecond);
   machine.greet();
@@ -196,8 +183,7 @@ TEST_CASE("control: an ended certificate is renewed and lets nothing else throug
   CHECK(machine.last<core::Welcome>() != nullptr);
   scene.sim_loop.jump_wall(1'000LL * 86'400 * kNsPerSecond);
   machine.greet();
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::clock);
+  CHECK(machine.end_cause() == core::LinkCause::clock);
   CHECK(machine.count<core::EnrolmentGrant>() == 0);
 }
 
@@ -224,7 +210,7 @@ TEST_CASE("control: a connection that is cut at any byte of an enrolment leaves 
 TEST_CASE("control: a node whose reports change all the time fills no journal") {
   ControlScene scene;
   Machine machine(scene, "web-1");
-  machine.ask(scene.make_token());
+  machine.enrol();
   machine.greet();
   core::Heartbeat heartbeat;
   machine.send(heartbeat);
@@ -244,7 +230,7 @@ TEST_CASE("control: a node whose reports change all the time fills no journal") 
 TEST_CASE("control: a node that makes up stores gets no more files than sixteen") {
   ControlScene scene;
   Machine machine(scene, "web-1");
-  machine.ask(scene.make_token());
+  machine.enrol();
   for (int i = 0; i < 16; ++i) {
     machine.hello.store = crypto::random_id();
     machine.greet();
@@ -254,8 +240,7 @@ TEST_CASE("control: a node that makes up stores gets no more files than sixteen"
   machine.hello.store = crypto::random_id();
   machine.greet();
   CHECK(machine.count<core::Welcome>() == 0);
-  REQUIRE(machine.end);
-  CHECK(machine.end->goodbye.cause == core::LinkCause::busy);
+  CHECK(machine.end_cause() == core::LinkCause::busy);
   machine.hello.store = known;
   machine.greet();
   CHECK(machine.last<core::Welcome>() != nullptr);

@@ -80,7 +80,7 @@ struct Pair {
   explicit Pair(std::uint64_t seed) : scene(seed), machine(scene, "web-1") {
     node.loop = &scene.sim_loop;
     machine.hello.store = node.log->store_id();
-    machine.ask(scene.make_token());
+    machine.enrol();
     REQUIRE_FALSE(machine.certificate.empty());
     machine.connection.reset();
     auto context = wire::TlsContext::make(

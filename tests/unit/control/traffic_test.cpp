@@ -43,7 +43,7 @@ struct NodeJournal {
 struct Linked {
   Linked() : machine(scene, "web-1") {
     machine.hello.store = journal.log->store_id();
-    machine.ask(scene.make_token());
+    machine.enrol();
     machine.greet();
     REQUIRE(machine.last<core::Welcome>() != nullptr);
   }

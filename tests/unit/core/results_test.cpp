@@ -398,11 +398,7 @@ TEST_CASE("results: removed targets end ownership, and an absent resource is con
 
 TEST_CASE("results: an action that was not announced, or ends twice, is a conflict") {
   World world;
-  const auto manifest = manifest_of({file("a", "/a"), file("b", "/b")});
-  world.start(manifest, {});
-  const auto plan = world.observe_and_plan(manifest, {});
-  world.announce(*plan, {0});
-  RecordResults results{plan, manifest.get(), {}, world.now};
+  auto [manifest, results] = announce_first(world, manifest_of({file("a", "/a"), file("b", "/b")}));
   ActionResult result;
   result.ordinal = 1;
   results.results = {result};
@@ -417,39 +413,14 @@ TEST_CASE("results: an action that was not announced, or ends twice, is a confli
 
 TEST_CASE("results: long messages and outputs are cut to what a record may hold") {
   World world;
-  const auto manifest = manifest_of({file("a", "/a")});
-  world.start(manifest, {});
-  const auto plan = world.observe_and_plan(manifest, {});
-  world.announce(*plan, {0});
-  RecordResults results{plan, manifest.get(), {}, world.now};
-  ActionResult result;
+  auto announced = announce_first(world, manifest_of({file("a", "/a")}));
+  auto& result = announced.results.results.front();
   result.error = Error(ErrorCode::io_error, std::string(100'000, 'm'));
   result.output = std::string(100'000, 'o');
-  results.results = {result};
-  const auto failed = all_of_kind<ActionFailed>(world.run(results)).front();
+  const auto failed = all_of_kind<ActionFailed>(world.run(announced.results)).front();
   CHECK(failed.message.size() + failed.output.size() < 48 * 1024);
   CHECK(failed.message.ends_with("…"));
 }
-
-namespace {
-
-// One action of a new pass, announced, and what its end is to be told with.
-struct Announced {
-  model::ManifestPtr manifest;
-  RecordResults results;
-};
-Announced announce_first(World& world, const model::ManifestPtr& manifest) {
-  world.start(manifest, {});
-  const auto plan = world.observe_and_plan(manifest, {});
-  world.announce(*plan, {0});
-  RecordResults results{plan, manifest.get(), {}, world.now};
-  ActionResult result;
-  result.error = Error(ErrorCode::io_error, "not durable");
-  results.results = {result};
-  return {manifest, std::move(results)};
-}
-
-}  // namespace
 
 TEST_CASE("results: what a failed action made all the same is created by Datum, as it was left") {
   World world;

@@ -204,14 +204,7 @@ TEST_CASE(
     "status: a pass that was stopped after an action failed has the flag failed until another") {
   World world;
   const auto manifest = manifest_of({file("a", "/a")});
-  world.start(manifest, {});
-  const auto plan = world.observe_and_plan(manifest, {});
-  world.announce(*plan, {0});
-  RecordResults results{plan, manifest.get(), {}, world.now};
-  ActionResult result;
-  result.error = Error(ErrorCode::cancelled, "stopped");
-  results.results = {result};
-  world.run(results);
+  world.run(announce_first(world, manifest).results);
   world.run(InterruptPass{Interruption::stop, ""});
   CHECK((world.status().flags & static_cast<std::uint32_t>(StatusFlag::failed)) != 0);
   world.pass(manifest);

@@ -291,4 +291,15 @@ ToldFile announce_told_file(World& world) {
   return {std::move(manifest), std::move(plan)};
 }
 
+Announced announce_first(World& world, const model::ManifestPtr& manifest) {
+  world.start(manifest, {});
+  const auto plan = world.observe_and_plan(manifest, {});
+  world.announce(*plan, {0});
+  RecordResults results{plan, manifest.get(), {}, world.now};
+  ActionResult result;
+  result.error = Error(ErrorCode::io_error, "not durable");
+  results.results = {result};
+  return {manifest, std::move(results)};
+}
+
 }  // namespace datum::core::test

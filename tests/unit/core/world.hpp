@@ -140,6 +140,13 @@ struct ToldFile {
 };
 [[nodiscard]] ToldFile announce_told_file(World& world);
 
+// A pass under way: the first action of its plan is announced, and `results` say that it failed.
+struct Announced {
+  model::ManifestPtr manifest;
+  RecordResults results;
+};
+[[nodiscard]] Announced announce_first(World& world, const model::ManifestPtr& manifest);
+
 // Bytes of everything that belongs to a plan's digest, for comparison and failure messages.
 [[nodiscard]] std::string text_of(const Plan& plan);
 [[nodiscard]] const Action* find_action(const Plan& plan, const model::Target& target);
