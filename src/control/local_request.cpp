@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
-#include "datum/text/json_reader.hpp"
+#include "datum/text/json_members.hpp"
 #include "datum/text/json_writer.hpp"
 
 namespace datum::control {
@@ -79,29 +78,16 @@ class MemberWriter {
   text::JsonWriter& json_;
 };
 
-// Takes members out of an object; the first thing that is wrong stays.
 class MemberReader {
  public:
-  explicit MemberReader(const text::JsonValue& value) : value_(value) {}
+  explicit MemberReader(const text::JsonValue& value) : members_(value) {}
 
-  void operator()(std::string_view name, std::string& into) {
-    if (const auto* value = find(name, text::JsonKind::string)) into = value->string;
-  }
-  void operator()(std::string_view name, bool& into) {
-    if (const auto* value = find(name, text::JsonKind::boolean)) into = value->boolean;
-  }
   template <class T>
-  requires(std::integral<T> && !std::same_as<T, bool>) void operator()(std::string_view name,
-                                                                       T& into) {
-    const auto* value = find(name, text::JsonKind::integer);
-    if (value == nullptr) return;
-    if (std::cmp_less(value->integer, std::numeric_limits<T>::min()) ||
-        std::cmp_greater(value->integer, std::numeric_limits<T>::max()))
-      return fault(name);
-    into = static_cast<T>(value->integer);
+  void operator()(std::string_view name, T& into) {
+    members_.take(name, into);
   }
   void operator()(std::string_view name, std::vector<core::Fact>& into) {
-    const auto* value = find(name, text::JsonKind::object);
+    const auto* value = members_.take(name, text::JsonKind::object);
     if (value == nullptr) return;
     for (const auto& member : value->members) {
       if (member.value.kind != text::JsonKind::string) return fault(name);
@@ -110,7 +96,7 @@ class MemberReader {
   }
   void operator()(std::string_view name, Digest& into) {
     std::string text;
-    (*this)(name, text);
+    members_.take(name, text);
     const auto digest = Digest::find_hex(text);
     if (digest)
       into = *digest;
@@ -118,7 +104,7 @@ class MemberReader {
       fault(name);
   }
   void operator()(std::string_view name, std::vector<PushedManifest>& into) {
-    const auto* value = find(name, text::JsonKind::array);
+    const auto* value = members_.take(name, text::JsonKind::array);
     if (value == nullptr) return;
     for (const auto& item : value->items) {
       MemberReader members(item);
@@ -130,28 +116,12 @@ class MemberReader {
       into.push_back(std::move(each));
     }
   }
-  void fault(std::string_view name) {
-    if (fault_.empty()) fault_ = std::string(name) + " is of another kind";
-  }
-  [[nodiscard]] Status end() const {
-    if (!fault_.empty()) return fail(ErrorCode::invalid_argument, fault_);
-    if (value_.kind == text::JsonKind::object && taken_ == value_.members.size()) return {};
-    return fail(ErrorCode::invalid_argument, "a member that is not known");
-  }
+  [[nodiscard]] Status end() const { return members_.end(); }
 
  private:
-  const text::JsonValue* find(std::string_view name, text::JsonKind kind) {
-    const auto* value = value_.find(name);
-    if (value == nullptr) return nullptr;
-    ++taken_;
-    if (value->kind == kind) return value;
-    fault(name);
-    return nullptr;
-  }
+  void fault(std::string_view name) { members_.add_fault(name, "is of another kind"); }
 
-  const text::JsonValue& value_;
-  std::size_t taken_ = 0;
-  std::string fault_;
+  text::JsonMembers members_;
 };
 
 }  // namespace
@@ -184,21 +154,6 @@ Result<LocalRequest> parse_request(std::string_view text) {
   request.verb = known->first;
   DATUM_TRY(reader.end());
   return request;
-}
-
-std::string encode_end(int exit_code) {
-  text::JsonWriter json;
-  json.begin_object().member("exit", exit_code).end_object();
-  return json.take();
-}
-
-Result<int> parse_end(std::string_view text) {
-  DATUM_ASSIGN(const auto value, text::read_json(text));
-  MemberReader reader(value);
-  std::uint8_t code = 1;
-  reader("exit", code);
-  DATUM_TRY(reader.end());
-  return int{code};
 }
 
 std::string encode_profiles(const std::vector<NodeProfile>& profiles) {

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "datum/host/local_end.hpp"
+
 namespace datum::control {
 namespace {
 
@@ -55,7 +57,7 @@ Result<int> Client::ask(const LocalRequest& request, std::string* output) {
     const auto part = as_text(frame->message);
     switch (static_cast<LocalFrame>(frame->kind)) {
       case LocalFrame::end:
-        return parse_end(part);
+        return host::parse_end(part);
       case LocalFrame::errors:
         std::fwrite(part.data(), 1, part.size(), stderr);
         break;

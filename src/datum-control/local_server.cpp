@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "datum/host/local_end.hpp"
 #include "key_files.hpp"
 
 namespace datum::control {
@@ -79,7 +80,7 @@ Status send_text(wire::LocalStream& stream, LocalFrame kind, std::string_view te
 Status send_answer(wire::LocalStream& stream, const Answer& answer) {
   DATUM_TRY(send_text(stream, LocalFrame::errors, answer.errors));
   DATUM_TRY(send_text(stream, LocalFrame::output, answer.output));
-  return send_text(stream, LocalFrame::end, encode_end(answer.exit_code));
+  return send_text(stream, LocalFrame::end, host::encode_end(answer.exit_code));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "datum/host/local_end.hpp"
 #include "datum/program/mapped_file.hpp"
 
 namespace datum::host {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "datum/codec/manifest_file.hpp"
+#include "datum/host/local_end.hpp"
 #include "datum/program/session.hpp"
 #include "datum/wire/local_socket.hpp"
 #include "print.hpp"

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "datum/base/bytes.hpp"
-#include "datum/text/json_reader.hpp"
+#include "datum/text/json_members.hpp"
 #include "datum/text/json_writer.hpp"
 
 namespace datum::host {
@@ -40,57 +39,12 @@ std::optional<std::string> find_bytes(std::string_view hex) {
   return bytes;
 }
 
-// The members of one object, each taken at most once and none left over.
-class Members {
- public:
-  static Result<Members> read(std::string_view text) {
-    const text::JsonLimits limits{kMaxLocalRequest, 4, 200};
-    auto value = text::read_json(text, limits);
-    if (!value) return fail(ErrorCode::invalid_argument, value.error().message());
-    if (value->kind != text::JsonKind::object)
-      return fail(ErrorCode::invalid_argument, "a message is one object");
-    return Members(std::move(*value));
-  }
-
-  void take(std::string_view name, std::string& into) {
-    if (const auto* value = find(name, text::JsonKind::string)) into = value->string;
-  }
-  void take(std::string_view name, bool& into) {
-    if (const auto* value = find(name, text::JsonKind::boolean)) into = value->boolean;
-  }
-  template <class T>
-  requires(std::integral<T> && !std::same_as<T, bool>) void take(std::string_view name, T& into) {
-    const auto* value = find(name, text::JsonKind::integer);
-    if (value == nullptr) return;
-    if (std::cmp_less(value->integer, std::numeric_limits<T>::min()) ||
-        std::cmp_greater(value->integer, std::numeric_limits<T>::max()))
-      return add_fault(name, "is out of its range");
-    into = static_cast<T>(value->integer);
-  }
-  void add_fault(std::string_view name, std::string_view words) {
-    if (fault_.empty()) fault_.append(name).append(" ").append(words);
-  }
-  [[nodiscard]] Status end() const {
-    if (!fault_.empty()) return fail(ErrorCode::invalid_argument, fault_);
-    if (taken_ == value_.members.size()) return {};
-    return fail(ErrorCode::invalid_argument, "a member that is not known");
-  }
-
- private:
-  explicit Members(text::JsonValue value) : value_(std::move(value)) {}
-  const text::JsonValue* find(std::string_view name, text::JsonKind kind) {
-    const auto* value = value_.find(name);
-    if (value == nullptr) return nullptr;
-    ++taken_;
-    if (value->kind == kind) return value;
-    add_fault(name, "is of another kind");
-    return nullptr;
-  }
-
-  text::JsonValue value_;
-  std::size_t taken_ = 0;
-  std::string fault_;
-};
+Result<text::JsonValue> read_message(std::string_view text) {
+  const text::JsonLimits limits{kMaxLocalRequest, 4, 200};
+  auto value = text::read_json(text, limits);
+  if (!value) return fail(ErrorCode::invalid_argument, value.error().message());
+  return value;
+}
 
 }  // namespace
 
@@ -129,7 +83,8 @@ std::string encode_request(const LocalRequest& request) {
 }
 
 Result<LocalRequest> parse_request(std::string_view text) {
-  DATUM_ASSIGN(auto members, Members::read(text));
+  DATUM_ASSIGN(const auto message, read_message(text));
+  text::JsonMembers members(message);
   LocalRequest request;
   std::string verb, mode, target;
   members.take("verb", verb);
@@ -170,20 +125,6 @@ Result<LocalRequest> parse_request(std::string_view text) {
   return request;
 }
 
-std::string encode_end(int exit_code) {
-  text::JsonWriter json;
-  json.begin_object().member("exit", exit_code).end_object();
-  return json.take();
-}
-
-Result<int> parse_end(std::string_view text) {
-  DATUM_ASSIGN(auto members, Members::read(text));
-  std::uint8_t code = 1;
-  members.take("exit", code);
-  DATUM_TRY(members.end());
-  return int{code};
-}
-
 std::string encode_facts(const ServiceFacts& facts) {
   text::JsonWriter json;
   json.begin_object()
@@ -199,7 +140,8 @@ std::string encode_facts(const ServiceFacts& facts) {
 }
 
 Result<ServiceFacts> parse_facts(std::string_view text) {
-  DATUM_ASSIGN(auto members, Members::read(text));
+  DATUM_ASSIGN(const auto message, read_message(text));
+  text::JsonMembers members(message);
   ServiceFacts facts;
   members.take("unrecorded", facts.unrecorded);
   members.take("problem", facts.problem);

@@ -17,7 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = control::parse_profiles(control::encode_profiles(*profiles));
     DATUM_ASSERT(again && again->size() == profiles->size());
   }
-  static_cast<void>(control::parse_end(text));
   if (const auto token = link::parse_token(text))
     DATUM_ASSERT(link::parse_token(link::format_token(*token)) == *token);
   return 0;

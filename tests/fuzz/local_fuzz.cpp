@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "datum/host/local_end.hpp"
 #include "datum/host/local_request.hpp"
 #include "datum/wire/frame.hpp"
 

@@ -43,8 +43,6 @@ TEST_CASE("control: what is no request is refused, whatever it is") {
     INFO(text);
     CHECK_FALSE(parse_request(text).has_value());
   }
-  CHECK_FALSE(parse_end(R"({"exit":256})").has_value());
-  CHECK(*parse_end(encode_end(2)) == 2);
 }
 
 TEST_CASE("control: profiles of nodes are read as they were written") {

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "datum/host/local_end.hpp"
+
 namespace {
 
 using namespace datum;

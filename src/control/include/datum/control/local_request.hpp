@@ -83,9 +83,6 @@ struct LocalRequest {
 // `invalid_argument` for anything that encode_request does not write.
 [[nodiscard]] Result<LocalRequest> parse_request(std::string_view text);
 
-[[nodiscard]] std::string encode_end(int exit_code);
-[[nodiscard]] Result<int> parse_end(std::string_view text);
-
 // The answer to `profiles`: what is known of the nodes that a push may reach.
 struct NodeProfile {
   std::string node;

@@ -74,9 +74,6 @@ struct LocalRequest {
 // flag that is not understood must not be as if it were not there.
 [[nodiscard]] Result<LocalRequest> parse_request(std::string_view text);
 
-[[nodiscard]] std::string encode_end(int exit_code);
-[[nodiscard]] Result<int> parse_end(std::string_view text);
-
 // What `facts` is answered with.
 struct ServiceFacts {
   std::string unrecorded;        // why nothing can be recorded; empty: it can
