@@ -171,11 +171,11 @@ class Server {
     DATUM_TRY(links_->listen(address_));
     DATUM_ASSIGN(
         server_,
-        LocalServer::listen(*loop_, program::absolute_path(arguments_.socket), *blobs_,
-                            [this](const LocalRequest& request, wire::Peer peer, Reply reply) {
-                              desk_->answer(request,
-                                            program::person(peer.uid, request.command_line), reply);
-                            }));
+        listen_local(*loop_, program::absolute_path(arguments_.socket), *blobs_,
+                     [this](const LocalRequest& request, wire::Peer peer, const Reply& reply) {
+                       desk_->answer(request, program::person(peer.uid, request.command_line),
+                                     reply);
+                     }));
     DATUM_ASSIGN(signals_, loop_->watch_signals({SIGTERM, SIGINT}, [this](int number) {
       end("signal " + std::to_string(number), 0);
     }));
@@ -231,7 +231,7 @@ class Server {
   std::optional<NodeJournals> journals_;
   std::optional<LinkServer> links_;
   std::optional<RequestDesk> desk_;
-  std::unique_ptr<LocalServer> server_;
+  std::unique_ptr<wire::LocalServer> server_;
   std::unique_ptr<loop::Signals> signals_;
   BootNs metrics_due_;
   std::string metrics_problem_;

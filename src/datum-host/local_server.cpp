@@ -1,13 +1,12 @@
 #include "local_server.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "datum/host/local_end.hpp"
 #include "datum/program/mapped_file.hpp"
@@ -15,16 +14,10 @@
 namespace datum::host {
 namespace {
 
-// Commands of people and of a few scripts: more at once is a mistake, and each has a thread.
-constexpr std::size_t kMaxConnections = 8;
 // A caller sends what it has already; one that stops in between is not waited for.
 constexpr std::int64_t kReadWithinNs = 10 * kNsPerSecond;
-// A pipe that nobody reads from ends the answer, not the service.
-constexpr std::int64_t kWriteWithinNs = 10 * kNsPerSecond;
 // Of the largest manifest that is kept at all (engine/upkeep), with its contents.
 constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 30U;
-// When no connection can be taken, most likely for want of descriptors.
-constexpr std::int64_t kTryAgainNs = kNsPerSecond;
 
 // A file without a name: nothing of it is left, however this process ends.
 class Spool {
@@ -97,122 +90,33 @@ Result<Asked> read_asked(wire::LocalStream& stream, const std::string& folder) {
   return asked;
 }
 
-Status send_text(wire::LocalStream& stream, LocalFrame kind, std::string_view text) {
-  while (!text.empty()) {
-    const auto part = text.substr(0, wire::kMaxFrame);
-    DATUM_TRY(stream.send(static_cast<std::uint8_t>(kind), as_bytes(part), kWriteWithinNs));
-    text.remove_prefix(part.size());
-  }
-  return {};
+wire::LocalPart part_of(LocalFrame kind, std::string text) {
+  return {static_cast<std::uint8_t>(kind), std::move(text)};
 }
 
-Status send_answer(wire::LocalStream& stream, const Answer& answer) {
-  DATUM_TRY(send_text(stream, LocalFrame::errors, answer.errors));
-  DATUM_TRY(send_text(stream, LocalFrame::output, answer.output));
-  return send_text(stream, LocalFrame::end, encode_end(answer.exit_code));
-}
-
-// Only the trusted user may enter the folder: who could would find a socket that asks who they are,
-// and who could write it could put another in its place.
-Status make_folder(const std::string& path, std::uint32_t uid) {
-  const auto folder = path.substr(0, path.rfind('/'));
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail(error_from_errno(errno, folder));
-  struct stat info {};
-  if (::lstat(folder.c_str(), &info) != 0) return fail(error_from_errno(errno, folder));
-  if (S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 0077U) == 0) return {};
-  return fail(ErrorCode::refused,
-              folder + " is not a folder of this user alone: chmod 0700 " + folder);
+std::vector<wire::LocalPart> parts_of(Answer answer) {
+  std::vector<wire::LocalPart> parts;
+  if (!answer.errors.empty())
+    parts.push_back(part_of(LocalFrame::errors, std::move(answer.errors)));
+  if (!answer.output.empty())
+    parts.push_back(part_of(LocalFrame::output, std::move(answer.output)));
+  parts.push_back(part_of(LocalFrame::end, encode_end(answer.exit_code)));
+  return parts;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<LocalServer>> LocalServer::listen(loop::Loop& loop, const std::string& path,
-                                                         std::string spool, std::uint32_t uid,
-                                                         Handler handle) {
-  DATUM_TRY(make_folder(path, uid));
-  DATUM_ASSIGN(auto listener, wire::LocalListener::listen(path));
-  return std::unique_ptr<LocalServer>(
-      new LocalServer(loop, std::move(listener), std::move(spool), uid, std::move(handle)));
-}
-
-LocalServer::LocalServer(loop::Loop& loop, std::unique_ptr<wire::LocalListener> listener,
-                         std::string spool, std::uint32_t uid, Handler handle)
-    : loop_(loop),
-      listener_(std::move(listener)),
-      spool_(std::move(spool)),
-      uid_(uid),
-      handle_(std::move(handle)),
-      acceptor_(loop.make_serial_worker()),
-      again_(loop.make_timer()) {
-  accept_next();
-}
-
-LocalServer::~LocalServer() {
-  alive_.reset();
-  listener_->shut_down();
-  acceptor_.reset();
-  for (auto& [id, connection] : connections_)
-    if (connection.reads) connection.stream->shut_down();
-}
-
-void LocalServer::accept_next() {
-  const auto taken =
-      std::make_shared<Result<wire::LocalStream>>(fail(ErrorCode::internal, "nobody was taken"));
-  acceptor_->submit(
-      [listener = listener_.get(), uid = uid_, taken] { *taken = listener->accept(uid); },
-      [this, taken, alive = std::weak_ptr(alive_)] {
-        if (!alive.expired()) took(std::move(*taken));
+Result<std::unique_ptr<wire::LocalServer>> listen_local(loop::Loop& loop, const std::string& path,
+                                                        const std::string& spool, std::uint32_t uid,
+                                                        std::function<void(Asked, Reply)> handle) {
+  return wire::LocalServer::listen<Asked>(
+      loop, path, uid, [spool](wire::LocalStream& stream) { return read_asked(stream, spool); },
+      [handle = std::move(handle)](Result<Asked> asked, const wire::LocalServer::Caller& caller) {
+        const auto reply = [caller](Answer answer) { caller.end(parts_of(std::move(answer))); };
+        if (!asked) return reply({"", "datum: " + asked.error().message() + "\n", 1});
+        caller.send({part_of(LocalFrame::accepted, "")});
+        handle(std::move(*asked), reply);
       });
-}
-
-void LocalServer::took(Result<wire::LocalStream> stream) {
-  if (!stream) return again_->start(kTryAgainNs, 0, [this] { accept_next(); });
-  accept_next();
-  if (connections_.size() >= kMaxConnections) return;
-  const auto id = next_++;
-  auto& connection = connections_[id];
-  connection.thread = loop_.make_serial_worker();
-  connection.stream = std::make_shared<wire::LocalStream>(std::move(*stream));
-  const auto asked =
-      std::make_shared<Result<Asked>>(fail(ErrorCode::internal, "nothing was asked"));
-  connection.thread->submit(
-      [stream = connection.stream, spool = spool_, asked] { *asked = read_asked(*stream, spool); },
-      [this, id, asked, alive = std::weak_ptr(alive_)] {
-        if (!alive.expired()) ask(id, std::move(*asked));
-      });
-}
-
-void LocalServer::ask(std::uint64_t id, Result<Asked> asked) {
-  auto& connection = connections_.at(id);
-  connection.reads = false;
-  const auto answer = [this, id, alive = std::weak_ptr(alive_)](Answer given) {
-    if (!alive.expired()) reply(id, std::move(given));
-  };
-  if (!asked) return answer({"", "datum: " + asked.error().message() + "\n", 1});
-  connection.thread->submit(
-      [stream = connection.stream] {
-        static_cast<void>(
-            stream->send(static_cast<std::uint8_t>(LocalFrame::accepted), {}, kWriteWithinNs));
-      },
-      [] {});
-  handle_(std::move(*asked), answer);
-}
-
-// An answer that nobody takes any more is lost: what was done stands in the journal.
-void LocalServer::reply(std::uint64_t id, Answer answer) {
-  const auto& connection = connections_.at(id);
-  connection.thread->submit(
-      [stream = connection.stream, answer = std::move(answer)] {
-        static_cast<void>(send_answer(*stream, answer));
-      },
-      [this, id, alive = std::weak_ptr(alive_)] {
-        if (!alive.expired()) forget(id);
-      });
-}
-
-void LocalServer::forget(std::uint64_t id) {
-  connections_.erase(id);
 }
 
 }  // namespace datum::host

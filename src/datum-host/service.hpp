@@ -162,7 +162,7 @@ class Service {
   Rhythm rhythm_;
   std::optional<core::Trigger> due_;  // triggers come together in one
   std::optional<Manual> manual_;      // waits for its turn
-  std::unique_ptr<LocalServer> server_;
+  std::unique_ptr<wire::LocalServer> server_;
   std::optional<Manual> enrolling_;  // waits for its turn
   std::unique_ptr<MeshNode> mesh_;   // null: no node
   bool accept_due_ = false;

@@ -31,8 +31,8 @@ std::optional<model::Target> find_target(const core::State& state, const std::st
 void Service::open_socket() {
   const auto path = program::below(session_.root_path, std::string(program::kSocketPath));
   auto server =
-      LocalServer::listen(*session_.loop, path, session_.state_folder, program::trusted_uid(),
-                          [this](Asked asked, Reply reply) { answer(std::move(asked), reply); });
+      listen_local(*session_.loop, path, session_.state_folder, program::trusted_uid(),
+                   [this](Asked asked, const Reply& reply) { answer(std::move(asked), reply); });
   if (server)
     server_ = std::move(*server);
   else

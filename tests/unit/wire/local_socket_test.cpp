@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "datum/base/time.hpp"
+#include "scratch.hpp"
 
 namespace {
 
@@ -18,22 +18,6 @@ using namespace datum::wire;
 
 // Nobody here waits for long: whoever should answer does.
 constexpr std::int64_t kLong = 60 * kNsPerSecond;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path().string() + "/datum-wire-XXXXXX";
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-  [[nodiscard]] std::string socket() const { return path_ + "/s"; }
-
- private:
-  std::string path_;
-};
 
 // One connection: the caller's end and the listener's.
 struct Pair {

@@ -1,0 +1,127 @@
+#include "datum/wire/local_server.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "datum/base/time.hpp"
+
+namespace datum::wire {
+namespace {
+
+// Commands of people and of a few scripts: more at once is a mistake, and each has a thread.
+constexpr std::size_t kMaxConnections = 8;
+// A pipe that nobody reads from ends the answer, not the server.
+constexpr std::int64_t kWriteWithinNs = 10 * kNsPerSecond;
+// When no connection can be taken, most likely for want of descriptors.
+constexpr std::int64_t kTryAgainNs = kNsPerSecond;
+
+// Only the trusted user may enter the folder: who could would find a socket that asks who they are,
+// and who could write it could put another in its place.
+Status make_private_folder(const std::string& folder, std::uint32_t uid) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail(error_from_errno(errno, folder));
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0) return fail(error_from_errno(errno, folder));
+  if (S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 0077U) == 0) return {};
+  return fail(ErrorCode::refused,
+              folder + " is not a folder of this user alone: chmod 0700 " + folder);
+}
+
+Status send_part(LocalStream& stream, const LocalPart& part) {
+  auto rest = as_bytes(part.text);
+  do {
+    const auto frame = rest.first(std::min(rest.size(), kMaxFrame));
+    DATUM_TRY(stream.send(part.kind, frame, kWriteWithinNs));
+    rest = rest.subspan(frame.size());
+  } while (!rest.empty());
+  return {};
+}
+
+Status send_all(LocalStream& stream, const std::vector<LocalPart>& parts) {
+  for (const auto& part : parts) DATUM_TRY(send_part(stream, part));
+  return {};
+}
+
+}  // namespace
+
+LocalServer::Caller::Caller(LocalServer& server, std::uint64_t id)
+    : server_(&server), id_(id), alive_(server.alive_) {}
+
+void LocalServer::Caller::send(std::vector<LocalPart> parts) const {
+  if (!alive_.expired()) server_->send(id_, std::move(parts), false);
+}
+
+void LocalServer::Caller::end(std::vector<LocalPart> parts) const {
+  if (!alive_.expired()) server_->send(id_, std::move(parts), true);
+}
+
+Result<std::unique_ptr<LocalServer>> LocalServer::listen(loop::Loop& loop, const std::string& path,
+                                                         std::uint32_t uid, Begin begin) {
+  DATUM_TRY(make_private_folder(path.substr(0, path.rfind('/')), uid));
+  DATUM_ASSIGN(auto listener, LocalListener::listen(path));
+  return std::unique_ptr<LocalServer>(
+      new LocalServer(loop, std::move(listener), uid, std::move(begin)));
+}
+
+LocalServer::LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener,
+                         std::uint32_t uid, Begin begin)
+    : loop_(loop),
+      listener_(std::move(listener)),
+      uid_(uid),
+      begin_(std::move(begin)),
+      acceptor_(loop.make_serial_worker()),
+      again_(loop.make_timer()) {
+  accept_next();
+}
+
+LocalServer::~LocalServer() {
+  alive_.reset();
+  listener_->shut_down();
+  acceptor_.reset();
+  for (auto& [id, connection] : connections_)
+    if (connection.reads) connection.stream->shut_down();
+}
+
+void LocalServer::accept_next() {
+  const auto taken =
+      std::make_shared<Result<LocalStream>>(fail(ErrorCode::internal, "nobody was taken"));
+  acceptor_->submit(
+      [listener = listener_.get(), uid = uid_, taken] { *taken = listener->accept(uid); },
+      [this, taken, alive = std::weak_ptr(alive_)] {
+        if (!alive.expired()) took(std::move(*taken));
+      });
+}
+
+void LocalServer::took(Result<LocalStream> stream) {
+  if (!stream) return again_->start(kTryAgainNs, 0, [this] { accept_next(); });
+  accept_next();
+  if (connections_.size() >= kMaxConnections) return;
+  const auto id = next_++;
+  auto& connection = connections_[id];
+  connection.thread = loop_.make_serial_worker();
+  connection.stream = std::make_shared<LocalStream>(std::move(*stream));
+  auto exchange = begin_();
+  connection.thread->submit(
+      [stream = connection.stream, read = std::move(exchange.read)] { read(*stream); },
+      [this, id, answer = std::move(exchange.answer), alive = std::weak_ptr(alive_)] {
+        if (alive.expired()) return;
+        connections_.at(id).reads = false;
+        answer(Caller(*this, id));
+      });
+}
+
+// What was done stands in the journal, whether its answer is taken or not.
+void LocalServer::send(std::uint64_t id, std::vector<LocalPart> parts, bool is_last) {
+  const auto& connection = connections_.at(id);
+  connection.thread->submit(
+      [stream = connection.stream, parts = std::move(parts)] {
+        static_cast<void>(send_all(*stream, parts));
+      },
+      [this, id, is_last, alive = std::weak_ptr(alive_)] {
+        if (is_last && !alive.expired()) connections_.erase(id);
+      });
+}
+
+}  // namespace datum::wire
