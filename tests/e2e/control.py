@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import ssl
@@ -175,6 +176,22 @@ class Control(unittest.TestCase):
         done = self.plane.ask("status")
         self.assertEqual(done.returncode, 1)
         self.assertIn("datum-control serve", done.stderr)
+
+    def test_commit_fails(self):
+        """control: what cannot be recorded is not answered as done; the server ends with 74 and goes on from what is durable"""
+        self.assertTrue(self.plane.start())
+        self.assertEqual(self.plane.ask("token", "create", "--names", "a-*").returncode, 0)
+        limits = resource.prlimit(self.plane.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.plane.process.pid, resource.RLIMIT_FSIZE, (4096, limits[1]))
+        done = self.plane.ask("token", "create", "--names", "b-*")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertNotEqual(done.stderr, "")
+        self.plane.process.wait(LIMIT_S)
+        self.assertEqual(self.plane.stop(), 74)
+        self.assertTrue(self.plane.start(), self.plane.lines)
+        kept = [json.loads(line)["names"] for line in self.plane.ask("token", "list", "--json").stdout.splitlines()]
+        self.assertEqual(kept, ["a-*"])
+        self.assertEqual(self.plane.ask("token", "create", "--names", "b-*").returncode, 0)
 
     def test_tokens(self):
         """control: a token's secret is printed once and kept nowhere; its rule, maker and end are known"""
