@@ -27,6 +27,7 @@ class Packages(unittest.TestCase):
         cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix="datum-packages-"))
         cls.addClassCleanup(shutil.rmtree, cls.scratch)
         cls.deb = packages_made.make("deb", cls.scratch / "out")
+        cls.rpm = packages_made.make("rpm", cls.scratch / "out")
         cls.tar = packages_made.make("tar", cls.scratch / "out")
         subprocess.run(["tar", "-C", cls.scratch, "-xf", cls.tar], check=True)
         (cls.tree,) = cls.scratch.glob("datum-*/install.sh")
@@ -44,7 +45,7 @@ class Packages(unittest.TestCase):
 
     def test_same_bytes(self):
         """packages: the same build gives the same bytes"""
-        for kind, first in (("deb", self.deb), ("tar", self.tar)):
+        for kind, first in (("deb", self.deb), ("rpm", self.rpm), ("tar", self.tar)):
             again = packages_made.make(kind, self.scratch / "again")
             self.assertEqual(first.read_bytes(), again.read_bytes(), kind)
 
@@ -59,6 +60,64 @@ class Packages(unittest.TestCase):
         stated = (self.tree / "glibc").read_text().strip()
         self.assertEqual(self.control("Depends"), f"libc6 (>= {stated})")
         self.assertLessEqual(tuple(map(int, stated.split("."))), tuple(map(int, FLOOR.split("."))))
+
+    def ask_rpm(self, *arguments):
+        return subprocess.run(["rpm", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+
+    def test_rpm(self):
+        """rpm: it has the files of the Debian package, all root's, and needs a shell and what that needs of glibc"""
+        made = set(self.ask_rpm("-qpl", self.rpm).split())
+        files = {f"/{path.relative_to(self.root)}" for path in self.root.rglob("*") if path.is_file()}
+        self.assertEqual({path for path in made if path in files}, files)
+        self.assertEqual(made - files, {"/usr/lib/datum", "/usr/share/doc/datum-host", "/usr/share/doc/datum-host/examples"})
+        self.assertEqual(set(self.ask_rpm("-qp", "--qf", "[%{FILEUSERNAME}:%{FILEGROUPNAME} ]", self.rpm).split()), {"root:root"})
+        self.assertEqual(self.ask_rpm("-qp", "--qf", "%{VERSION}", self.rpm), self.control("Version"))
+        needed = {line.split("(")[0].split()[0] for line in self.ask_rpm("-qp", "--requires", self.rpm).splitlines()}
+        self.assertLessEqual(needed, {"/bin/sh", "rpmlib", "rtld", "libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2",
+                                      "ld-linux-aarch64.so.1"})
+        floor = (self.tree / "glibc").read_text().strip()
+        self.assertIn(f"libc.so.6(GLIBC_{floor})", self.ask_rpm("-qp", "--requires", self.rpm))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root: rpm changes into the folder")
+    def test_rpm_installs(self):
+        """rpm: it installs, upgrades and goes in an empty root, and leaves what is not its own"""
+        root = self.scratch / "rpm-root"
+        (root / "etc/datum").mkdir(parents=True)
+        (root / "etc/datum/agent.yaml").write_text("host: a\n")
+        within = ["--root", str(root), "--dbpath", "/var/lib/rpm", "--nodeps", "--noscripts"]
+        self.ask_rpm(*within, "-i", str(self.rpm))
+        self.assertEqual(self.ask_rpm(*within[:-1], "-V", "datum-host"), "")
+        program = root / "usr/sbin/datum-host"
+        version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertIn(self.control("Version"), version)
+        with open(program, "rb") as old:
+            self.ask_rpm(*within, "-U", "--replacepkgs", str(self.rpm))
+            self.assertNotEqual(program.stat().st_ino, os.fstat(old.fileno()).st_ino)
+            self.assertEqual(old.read(4), b"\x7fELF")
+        self.ask_rpm(*within, "-e", "datum-host")
+        left = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+        self.assertEqual([path for path in left if not path.startswith("var/lib/rpm/")],
+                         ["etc/datum/agent.yaml"])
+
+    def test_rpm_scripts(self):
+        """rpm: no script stops or restarts anything at an upgrade, and a removal ends the service [U01] [U07]"""
+        bin_, calls = self.scratch / "rpm-bin", self.scratch / "rpm-calls"
+        bin_.mkdir()
+        (bin_ / "systemctl").write_text(f'#!/bin/sh\necho "$*" >>"{calls}"\n')
+        (bin_ / "systemctl").chmod(0o755)
+
+        def run(*steps):
+            calls.write_text("")
+            for script, left in steps:
+                text = self.ask_rpm("-qp", "--qf", f"%{{{script}}}", self.rpm)
+                done = subprocess.run(["sh", "-c", text, "script", left], capture_output=True, text=True, check=False,
+                                      env={"PATH": f"{bin_}:/usr/bin:/bin"})
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), script)
+            return {line for line in calls.read_text().splitlines() if line != "daemon-reload"}
+
+        self.assertEqual(run(("POSTIN", "2"), ("PREUN", "1"), ("POSTUN", "1")), set())
+        self.assertIn("--no-reload preset datum-host.service", run(("POSTIN", "1")))
+        self.assertIn("--no-reload disable datum-host.service", run(("PREUN", "0")))
 
     def test_whole(self):
         """packages: both have programs, units, script, pages and completion, owned by root, and no configuration"""
