@@ -33,9 +33,10 @@ bool is_worth_waiting(ErrorCode code) {
 
 // false: told to stop before there was one.
 loop::Task<Result<bool>> Service::open_store() {
-  const engine::StoreBinding binding{session_.root_path,
-                                     program::host_name(configuration_.host.value.value_or("")),
-                                     "local", program::program_version(), program::trusted_uid()};
+  engine::StoreBinding binding{session_.root_path,
+                               program::host_name(configuration_.host.value.value_or("")), "local",
+                               program::program_version(), program::trusted_uid()};
+  binding.is_own_name = !configuration_.host.value;
   bool set_aside = false;
   for (std::uint32_t failures = 0; !stopping_;) {
     auto opened =

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "datum/config/configuration.hpp"
+#include "datum/crypto/certificate.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/engine/enrolment.hpp"
 #include "datum/link/backoff.hpp"
@@ -133,6 +134,9 @@ Result<int> enrol_through_service(const Arguments& arguments, Session& session,
 }
 
 Result<int> run_enrol(const Arguments& arguments) {
+  if (!arguments.wanted_name.empty() && !crypto::is_name(arguments.wanted_name))
+    return fail(ErrorCode::invalid_argument,
+                "--name " + arguments.wanted_name + ": 1 to 63 of a-z, 0-9, '-', '.', '_'");
   DATUM_ASSIGN(auto session, open_session(arguments));
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
   auto addresses = arguments.controls.empty() ? configuration.control.value : arguments.controls;
@@ -142,9 +146,10 @@ Result<int> run_enrol(const Arguments& arguments) {
   plan.version = program_version();
   plan.actor = current_actor(arguments);
   plan.new_key = arguments.new_key;
-  const engine::StoreBinding binding{session.root_path,
-                                     host_name(configuration.host.value.value_or("")), "local",
-                                     program_version(), trusted_uid()};
+  engine::StoreBinding binding{session.root_path, host_name(configuration.host.value.value_or("")),
+                               "local", program_version(), trusted_uid()};
+  binding.is_own_name = !configuration.host.value;
+  binding.wanted_node = arguments.wanted_name;
   auto store =
       engine::open_store(*session.loop, session.store_files(), session.state_folder, binding);
   Result<int> code = 1;

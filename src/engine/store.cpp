@@ -7,6 +7,7 @@
 
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/engine/identity.hpp"
 #include "datum/engine/set_aside.hpp"
 #include "datum/history/open.hpp"
 
@@ -138,6 +139,17 @@ Result<Store> open_bound_store(loop::Loop& loop, os::Files& files, const std::st
   return store;
 }
 
+// Under which name a store is made or opened.
+static std::string name_for(os::Files& files, const std::string& folder, const core::State& state,
+                            const StoreBinding& binding) {
+  if (!binding.is_own_name || state.host == binding.host) return binding.host;
+  if (state.store.empty()) return binding.wanted_node.empty() ? binding.host : binding.wanted_node;
+  if (state.host == binding.wanted_node) return state.host;
+  // One that cannot be read was made by an enrolment as well.
+  const auto key = IdentityFiles(files, folder).read_key();
+  return key && !*key ? binding.host : state.host;
+}
+
 Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::string& folder,
                               std::unique_ptr<history::History> history,
                               const StoreBinding& binding) {
@@ -145,11 +157,12 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
   store.folder = folder;
   store.history = std::move(history);
   const bool is_new = store.history->state().store.empty();
+  const auto host = name_for(files, folder, store.history->state(), binding);
   if (is_new) {
     // One id for the journal's files and for what its records tell.
     const auto* log = store.history->log();
     core::CreateStore create{log != nullptr ? log->store_id() : random_id(binding), binding.root,
-                             binding.host, binding.source, binding.version};
+                             host, binding.source, binding.version};
     DATUM_ASSIGN(create.after, find_set_aside(files, folder));
     // The key first: a store that has a record has its key, whenever the power goes.
     bool made = false;
@@ -157,7 +170,7 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     if (!key) return fail(std::move(key).error().context(folder));
     DATUM_TRY(store.history->execute(create));
   } else {
-    const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, binding.host,
+    const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, host,
                                loop.clock().wall_now()};
     DATUM_TRY(store.history->execute(open));
   }

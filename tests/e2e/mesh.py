@@ -180,6 +180,26 @@ class Mesh(unittest.TestCase):
         self.assertEqual(theirs, ours[:len(theirs)])
         return len(theirs) == len(ours)
 
+    def test_name(self):
+        """mesh: a store made by enrol --name is that node's: the service opens it with and without the name in agent.yaml"""
+        done = fleet.datum("enrol", "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state,
+                           "--name", "A B", "token")
+        self.assertEqual((done.code, self.bench.state.exists()), (1, False), done.text)
+        self.assertIn("--name A B", done.text)
+        for name in ("", f"host: {fleet.HOST}\n", ""):
+            self.bench.configure(f'{name}reconciliation: {{mode: enforce, interval: 1h}}\ncontrol: ["127.0.0.1:{self.way.port}"]\n')
+            if "storeCreated" not in (self.kinds() if self.bench.state.exists() else ()):
+                done = self.enrol()
+                self.assertEqual(done.code, 0, done.text)
+            host = self.bench.start()
+            host.wait_ready()
+            hosting.wait(lambda: self.plane.node()["linked"])
+            self.assertEqual(host.stop(), 0, host.said)
+        self.bench.configure("host: another\n")
+        refused = self.bench.start()
+        self.assertEqual(refused.wait_end(), 74)
+        self.assertIn(f"bound to the host {fleet.HOST}, not to another", refused.said)
+
     def test_life(self):
         """mesh: enrolled without the service, pushed to, applied, and everything that it did is kept upstream"""
         done = self.enrol()

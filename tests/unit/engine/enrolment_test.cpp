@@ -107,6 +107,35 @@ std::string bytes_of(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE(
+    "enrolment: a new store is bound to the wanted node, unless the machine was given a name") {
+  const support::ScratchFolder scratch("bound");
+  const auto refusal_of = [&scratch](const StoreBinding& binding) {
+    support::SimLoop sim_loop(1);
+    const auto files = os_linux::make_files();
+    const auto opened = open_store(sim_loop, *files, scratch.path, binding);
+    return opened ? std::string() : opened.error().message();
+  };
+  StoreBinding own{"/", "vm-17", "local", "test", 0};
+  own.is_own_name = true;
+  auto wanted = own, given = own;
+  wanted.wanted_node = "web-1";
+  given.is_own_name = false;
+  CHECK(test::NodeLife(scratch.path, 1, wanted).state().host == "web-1");
+  // Cut off before it asked: the same command goes on, and nobody else takes the store for theirs.
+  CHECK(refusal_of(own) == "the store is bound to the host web-1, not to vm-17");
+  {
+    test::NodeLife life(scratch.path, 1, wanted);
+    Granting granting(life);
+    CHECK(run_enrolment(life, granting));
+  }
+  CHECK(test::NodeLife(scratch.path, 1, own).state().host == "web-1");
+  CHECK(refusal_of(given) == "the store is bound to the host web-1, not to vm-17");
+  const support::ScratchFolder other("given");
+  wanted.is_own_name = false;
+  CHECK(test::NodeLife(other.path, 1, wanted).state().host == "vm-17");
+}
+
 TEST_CASE("identity: a key is made once, for root alone, and never replaced") {
   support::ScratchFolder scratch("identity");
   const auto files = os_linux::make_files();

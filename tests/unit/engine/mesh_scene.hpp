@@ -54,9 +54,9 @@ struct Mesh {
 
 // A process: opens what lies in the folder, and may be dropped at any moment.
 struct NodeLife {
-  explicit NodeLife(const std::string& its_folder, std::uint64_t seed = 1)
+  explicit NodeLife(const std::string& its_folder, std::uint64_t seed = 1,
+                    const engine::StoreBinding& binding = {"/", "web-1", "local", "test", 0})
       : folder(its_folder), sim_loop(seed) {
-    const engine::StoreBinding binding{"/", "web-1", "local", "test", 0};
     auto opened = engine::open_store(sim_loop, *files, folder, binding);
     if (!opened) FAIL(opened.error().message());
     store = std::move(*opened);

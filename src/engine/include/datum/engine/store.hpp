@@ -40,6 +40,11 @@ struct StoreBinding {
   std::function<void(MutableByteView)> fill_random = {};
   // Of the journal, for the self-test and for tests; empty in every program's own work.
   journal::CrashPoint crash_point = {};
+  // Nobody gave `host`, it is this machine's own name. A machine that has asked to be a node keeps
+  // the name that its store is bound to, whatever it is called itself.
+  bool is_own_name = false;
+  // Which node it is to become. A new store is bound to that, unless `host` was given.
+  std::string wanted_node = {};
 };
 
 // Opens or creates the store in `folder` and queues its `storeCreated`/`storeOpened` (not yet
