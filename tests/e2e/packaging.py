@@ -61,6 +61,17 @@ class Packages(unittest.TestCase):
         self.assertEqual(self.control("Depends"), f"libc6 (>= {stated})")
         self.assertLessEqual(tuple(map(int, stated.split("."))), tuple(map(int, FLOOR.split("."))))
 
+    def test_note(self):
+        """packages: a program says what the note of its file says, and has that in no second place"""
+        stated = self.control("Version")
+        other = ("8" if stated[0] == "9" else "9") + stated[1:]
+        tree = self.scratch / "renamed"
+        shutil.copytree(self.root, tree)
+        packages_made.rename_version(tree, stated, other)
+        for program in packages_made.PROGRAMS:
+            said = subprocess.run([tree / program, "--version"], capture_output=True, text=True, check=True).stdout
+            self.assertEqual(said.split()[1], other, program)
+
     def ask_rpm(self, *arguments):
         return subprocess.run(["rpm", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
 
