@@ -100,7 +100,11 @@ Result<os::Foresight> ModelPackages::simulate(const os::PackageOrder& order,
 
 os::Tool ModelPackages::transaction(const os::PackageOrder& order) {
   orders_.push_back(order);
-  return {{kProgram, "change", std::to_string(orders_.size() - 1)}, {}};
+  os::Tool tool{{kProgram, "change", std::to_string(orders_.size() - 1),
+                 order.replace_conffiles ? "replace" : "keep"},
+                {}};
+  for (const auto& wish : order.wishes) tool.argv.push_back(wish.name);
+  return tool;
 }
 
 os::Tool ModelPackages::hold(const std::vector<std::string>& names, bool held) {

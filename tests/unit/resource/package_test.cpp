@@ -47,6 +47,7 @@ struct World {
   resource::WaveOptions options;
   core::State state;
   std::vector<std::string> steps;               // what the wave asked to be run
+  std::vector<std::vector<std::string>> argvs;  // and in full
   std::map<std::string, std::string> outcomes;  // by target
   std::map<std::string, core::ActionResult> results;
   std::int64_t paused_ns = 0;
@@ -73,6 +74,7 @@ struct World {
         continue;
       }
       steps.push_back(step->what);
+      argvs.push_back(step->tool.argv);
       resource::ToolStepEnd ended;
       ended.unit = "datum-tool.service";
       const int status = packages.carry_out(step->tool.argv);
@@ -275,6 +277,9 @@ TEST_CASE("package: keeping and replacing configuration files are two transactio
   world.apply({{"a"}, {"b", "present", {}, {}, "replace"}, {"c", "present", {}, {}, "keep"}});
   CHECK(world.steps == Steps{"apt-get install", "apt-get install"});
   CHECK(world.packages.counts().transactions == 2);
+  REQUIRE(world.argvs.size() == 2);
+  CHECK(world.argvs[0] == Steps{ModelPackages::kProgram, "change", "0", "keep", "a", "c"});
+  CHECK(world.argvs[1] == Steps{ModelPackages::kProgram, "change", "1", "replace", "b"});
   for (const auto* name : {"a", "b", "c"}) CHECK(world.outcomes[name] == "succeeded");
 }
 
