@@ -1,5 +1,6 @@
 // Timers over modelled files and a modelled service manager that reads them.
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "pass.hpp"
 #include "support/model_files.hpp"
@@ -23,7 +24,8 @@ struct World {
   Scene scene{files};
   core::State state;
   resource::WaveOptions options;
-  bool accepts = true;  // the validator, and the manager
+  bool accepts = true;               // the validator, and the manager
+  std::function<void()> before_act;  // between the look that the plan rests on and the wave
   std::vector<std::vector<std::string>> validated;
 
   World() {
@@ -81,6 +83,7 @@ struct World {
         resource::make_wave(scene.shared(), planned.declared, planned.plan, ordinals, options);
     MemoryBlobs blobs;
     if (!wave->prepare(blobs)) return "not prepared";
+    if (before_act) before_act();
     static_cast<void>(wave->act());
     return record_one(state, plan, wave->finish().front());
   }
@@ -153,6 +156,17 @@ TEST_CASE("timer: what became of its unit is seen and corrected") {
                                                          : "state: absent -> present\n"));
   CHECK(world.apply({World::wanted()}) == "succeeded");
   CHECK(world.seen(World::wanted()).empty());
+}
+
+TEST_CASE("timer: [T05] one that is to be enabled, and has stopped meanwhile, is started too") {
+  World world;
+  world.apply({World::wanted()});
+  auto& unit = world.units.at("backup.timer");
+  unit.file_state = "disabled";
+  world.before_act = [&] { unit.runs = false; };
+  CHECK(world.apply({World::wanted()}) == "succeeded");
+  CHECK(unit.runs);
+  CHECK(unit.file_state == "enabled");
 }
 
 TEST_CASE("timer: what its validator refuses does not go live") {
