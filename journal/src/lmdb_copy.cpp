@@ -68,6 +68,7 @@ Result<Usage> Environment::read_usage() {
 
 Status Environment::copy_compact(int fd) {
   const std::shared_lock lock(map_mutex_);
+  const InsideStore inside(at_work_);
   const int number = mdb_env_copyfd2(env_, fd, MDB_CP_COMPACT);
   if (number != 0) return fail(lmdb_error(number, "copy the store"));
   return {};

@@ -103,6 +103,11 @@ Result<std::shared_ptr<Environment>> Environment::open(const Wanted& wanted) {
   return made;
 }
 
+// LMDB found a page that cannot be. It aborts when this returns.
+static void end_at_assertion(MDB_env* env, const char* /*what*/) {
+  static_cast<const StoreAtWork*>(mdb_env_get_userctx(env))->end();
+}
+
 Status Environment::set_up(const Wanted& wanted) {
   data_file_ = wanted.folder + "/data.mdb";
   const auto size = file_size(data_file_);
@@ -111,7 +116,11 @@ Status Environment::set_up(const Wanted& wanted) {
   if (wanted.access != Access::read_copy)
     map = rounded(std::max(wanted.map_bytes != 0 ? wanted.map_bytes : kFirstMap,
                            wanted.map_bytes != 0 ? size : 2 * size));
+  at_work_ = StoreAtWork(wanted.folder);
+  const InsideStore inside(at_work_);
   DATUM_TRY(check(mdb_env_create(&env_), "make an environment"));
+  mdb_env_set_userctx(env_, &at_work_);
+  mdb_env_set_assert(env_, end_at_assertion);
   DATUM_TRY(check(mdb_env_set_maxdbs(env_, kMaxIndexes + 4), "set databases"));
   DATUM_TRY(check(mdb_env_set_mapsize(env_, map), "set the map"));
   DATUM_TRY(check(mdb_env_open(env_, wanted.folder.c_str(), flags_of(wanted.access), 0600),
@@ -158,6 +167,7 @@ static int put_checked(MDB_txn* txn, MDB_dbi dbi, std::string_view name, ByteVie
 }
 
 Status Environment::load(const Wanted& wanted) {
+  const InsideStore inside(at_work_);
   const auto open_all = [&](MDB_txn* txn) { return open_databases(txn, wanted); };
   if (wanted.access == Access::write) {
     const int number = write([&](MDB_txn* txn) {
@@ -256,6 +266,7 @@ Status Environment::read(const std::function<Status(MDB_txn*)>& body) {
       continue;
     }
     DATUM_TRY(check(number, "begin reading"));
+    const InsideStore inside(at_work_);
     const ReadEnd end(txn);
     return body(txn);
   }
@@ -263,6 +274,7 @@ Status Environment::read(const std::function<Status(MDB_txn*)>& body) {
 
 int Environment::write(const std::function<int(MDB_txn*)>& body) {
   if (!is_mapped_) return EIO;
+  const InsideStore inside(at_work_);
   MDB_txn* txn = nullptr;
   int number = mdb_txn_begin(env_, nullptr, 0, &txn);
   if (number != 0) return number;

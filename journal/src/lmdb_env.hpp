@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "damage_guard.hpp"
 #include "datum/base/error.hpp"
 #include "datum/journal/log.hpp"
 
@@ -99,6 +100,7 @@ class Environment {
 
   MDB_env* env_ = nullptr;
   std::string data_file_;
+  StoreAtWork at_work_;
   Access access_ = Access::write;
   MDB_dbi events_ = 0;
   MDB_dbi meta_ = 0;

@@ -44,7 +44,7 @@ Status check_store(int folder, const OpenOptions& options) {
   DATUM_ASSIGN(const Fd data, open_at(folder, kDataName, O_RDONLY));
   DATUM_ASSIGN(const Probe probe, probe_store(data.get()));
   DATUM_TRY(check_probe(probe, options, mark));
-  if (options.mode != OpenMode::read_only && mark) {
+  if (options.mode != OpenMode::read_only && mark && !options.walks_closed) {
     DATUM_ASSIGN(const CleanMark present, mark_of(data.get(), probe.store, probe.head));
     if (present == *mark) return {};
   }

@@ -11,6 +11,7 @@
 #include "arguments.hpp"
 #include "client.hpp"
 #include "commands.hpp"
+#include "datum/journal/damage.hpp"
 #include "datum/program/process.hpp"
 #include "datum/text/terminal.hpp"
 
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
   datum::program::survive_full_files();
   datum::program::drop_dangerous_variables();
   datum::program::forbid_core_dumps();
+  datum::journal::end_in_words("datum-control", 74);
   ::umask(0077);  // files of ours are for their owner
   try {
     const auto parsed = datum::control::parse_arguments(argc, argv);

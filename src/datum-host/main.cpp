@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datum/journal/damage.hpp"
 #include "datum/program/process.hpp"
 #include "service.hpp"
 
@@ -112,6 +113,7 @@ int main(int argc, char** argv) {
   datum::program::survive_full_files();
   datum::program::drop_dangerous_variables();
   datum::program::forbid_core_dumps();
+  datum::journal::end_in_words("datum-host", datum::host::kStoreExit);
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
     auto asked = read_arguments({argv, argv + argc});

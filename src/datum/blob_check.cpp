@@ -61,7 +61,7 @@ Result<NamedBlobs> named_blobs(const std::string& folder) {
   NamedBlobs named;
   {
     // The journal alone: plans that only archived records name are gone with them.
-    DATUM_ASSIGN(const auto live, history::open_for_verify(folder));
+    DATUM_ASSIGN(const auto live, history::open_for_reading(folder));
     DATUM_TRY(history::scan_events(*live, 1, [&named](const history::StoredEvent& stored) {
       add_kept(stored.event, named.kept);
       return journal::Visit::go_on;

@@ -198,7 +198,7 @@ Result<int> run_tail(const Arguments& arguments) {
 Result<std::string> find_faults(const std::string& folder) {
   const auto files = os_linux::make_files();
   {
-    DATUM_ASSIGN(const auto reader, history::open_for_verify(folder));
+    DATUM_ASSIGN(const auto reader, history::open_for_reading(folder));
     DATUM_ASSIGN(const auto head, reader->read_head());
     if (head.seq == 0) return std::string();  // its making was cut off: the next pass goes on
   }

@@ -10,6 +10,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "datum/journal/damage.hpp"
 #include "datum/program/process.hpp"
 #include "memory.hpp"
 
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
   if (::isatty(STDOUT_FILENO) != 1)
     std::setvbuf(stdout, static_cast<char*>(std::malloc(kOutputBuffer)), _IOFBF, kOutputBuffer);
   datum::program::forbid_core_dumps();
+  datum::journal::end_in_words("datum", 1);
   ::umask(0077);  // files of ours are for their owner; modes of managed ones are set by descriptor
   try {
     // How the self-test starts its processes; docs/operating/selftest.md.

@@ -51,7 +51,7 @@ Result<int> run_archive(const Arguments& arguments) {
 }
 
 Result<inspect::StoreUsage> measure(os::Files& files, const std::string& path) {
-  DATUM_ASSIGN(const auto log, history::open_for_verify(path));
+  DATUM_ASSIGN(const auto log, history::open_for_reading(path));
   inspect::StoreUsage usage;
   usage.path = path;
   usage.store = log->store_id();

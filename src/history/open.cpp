@@ -51,9 +51,14 @@ Result<std::unique_ptr<journal::Log>> open_log_again(const std::string& store_fo
   return journal::open_log(journal_folder(store_folder), options(journal::OpenMode::open));
 }
 
+// Whether the mark of an orderly end is believed.
+enum class Trust : bool { nothing, mark };
+
 static Result<std::unique_ptr<journal::Log>> open_as(const std::string& store_folder,
-                                                     journal::OpenMode mode) {
-  return journal::open_log(journal_folder(store_folder), options(mode));
+                                                     journal::OpenMode mode, Trust trust) {
+  auto wanted = options(mode);
+  wanted.walks_closed = trust == Trust::nothing;
+  return journal::open_log(journal_folder(store_folder), wanted);
 }
 
 // Whether a reader's slot could not be had: the folder is another user's, on a disk that is read
@@ -66,26 +71,35 @@ static bool is_without_slot(const Error& error) {
 
 // A writer may come while it is open, and must find its store free: so it is read as beside a
 // writer. Only who cannot do that keeps writers out.
-Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_folder) {
+static Result<std::unique_ptr<journal::Log>> open_beside(const std::string& store_folder,
+                                                         Trust trust) {
   if (!journal::has_had_writer(journal_folder(store_folder)))
-    return open_as(store_folder, journal::OpenMode::read_only);
-  auto live = open_as(store_folder, journal::OpenMode::live);
+    return open_as(store_folder, journal::OpenMode::read_only, trust);
+  auto live = open_as(store_folder, journal::OpenMode::live, trust);
   if (live || !is_without_slot(live.error())) return live;
-  auto copy = open_as(store_folder, journal::OpenMode::read_only);
+  auto copy = open_as(store_folder, journal::OpenMode::read_only, trust);
   if (copy || copy.error().code() != ErrorCode::busy) return copy;
   return fail(ErrorCode::busy,
               copy.error().message() + "; meanwhile only the store's own user can read it");
 }
 
+Result<std::unique_ptr<journal::Log>> open_for_verify(const std::string& store_folder) {
+  return open_beside(store_folder, Trust::nothing);
+}
+
+Result<std::unique_ptr<journal::Log>> open_for_reading(const std::string& store_folder) {
+  return open_beside(store_folder, Trust::mark);
+}
+
 Result<std::unique_ptr<journal::Reader>> open_live_reader(const std::string& store_folder) {
-  DATUM_ASSIGN(auto log, open_as(store_folder, journal::OpenMode::live));
+  DATUM_ASSIGN(auto log, open_as(store_folder, journal::OpenMode::live, Trust::mark));
   return journal::join_archive(std::move(log), archive_folder(store_folder));
 }
 
 Result<std::unique_ptr<journal::Reader>> open_reader(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) return journal::open_export(path);
-  DATUM_ASSIGN(auto log, open_for_verify(path));
+  DATUM_ASSIGN(auto log, open_for_reading(path));
   return journal::join_archive(std::move(log), archive_folder(path));
 }
 

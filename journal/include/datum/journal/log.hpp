@@ -207,6 +207,9 @@ struct OpenOptions {
   // How long the child that walks a store which did not end cleanly may take, in ms.
   // 0: a store that needs the walk is `timed_out` at once.
   std::int64_t walk_limit_ms = 10'000;
+  // A store that was closed in order and looks as it did then is walked too: its disk may have
+  // changed under it.
+  bool walks_closed = false;
   // How long opening for writing waits for readers that hold the lock, in ms: as long as the walk
   // of one may take; and how long any opening waits for one that another process began.
   std::int64_t reader_wait_ms = 10'000;

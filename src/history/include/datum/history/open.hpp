@@ -28,6 +28,9 @@ namespace datum::history {
 [[nodiscard]] Result<std::unique_ptr<journal::Reader>> open_live_reader(
     const std::string& store_folder);
 // The journal alone as a Log, without the archive, opened as by open_reader.
+[[nodiscard]] Result<std::unique_ptr<journal::Log>> open_for_reading(
+    const std::string& store_folder);
+// The same, walked first even if it was closed in order, unless somebody writes it.
 [[nodiscard]] Result<std::unique_ptr<journal::Log>> open_for_verify(
     const std::string& store_folder);
 
