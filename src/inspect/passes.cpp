@@ -16,9 +16,11 @@ struct PassRow {
   std::string end = "running";  // finished, interrupted, unknown
   std::string cause;            // of an interruption
   core::PassFinished finished;  // counts, also of what was interrupted
+  std::uint32_t untellable = 0;
 };
 
-// Counts of a pass that did not finish are told by nobody but the state.
+// Counts of a pass that did not finish are told by nobody but the state; and what recovery found of
+// actions that a death left without an end is counted by no event. A post-mortem counts the same.
 class PassCollector {
  public:
   void take(const history::StoredEvent& stored) {
@@ -26,14 +28,19 @@ class PassCollector {
     next_ = stored.place.seq + 1;
     if (const auto* interrupted = std::get_if<core::PassInterrupted>(&stored.event))
       interrupt(*interrupted, stored.place);
+    if (const auto* recovered = std::get_if<core::ActionRecovered>(&stored.event))
+      note_recovered(*recovered);
     core::evolve(state_, stored.event, stored.place);
-    if (const auto* started = std::get_if<core::PassStarted>(&stored.event))
-      rows_.push_back({stored.place.seq, stored.place.wall, {}, *started, "running", {}, {}});
+    if (const auto* started = std::get_if<core::PassStarted>(&stored.event)) {
+      rows_.push_back({stored.place.seq, stored.place.wall, {}, *started, "running", {}, {}, 0});
+      took_effect_ = untellable_ = 0;
+    }
     if (const auto* finished = std::get_if<core::PassFinished>(&stored.event);
         finished && is_open()) {
       rows_.back().ended = stored.place.wall;
       rows_.back().end = "finished";
       rows_.back().finished = *finished;
+      add_recovered();
     }
   }
   std::vector<PassRow> take_rows() {
@@ -55,6 +62,18 @@ class PassCollector {
     finished.blocked = pass.blocked;
     finished.skipped = pass.skipped;
     finished.not_started = pass.not_started;
+    add_recovered();
+  }
+  // Of an action that had no end; a second record of it says only that its file has gone.
+  void note_recovered(const core::ActionRecovered& event) {
+    const auto& pass = state_.pass;
+    if (!pass || pass->id != event.pass || !pass->open.contains(event.ordinal)) return;
+    took_effect_ += event.outcome == core::RecoveredOutcome::took_effect ? 1 : 0;
+    untellable_ += event.outcome == core::RecoveredOutcome::untellable ? 1 : 0;
+  }
+  void add_recovered() {
+    rows_.back().finished.succeeded += took_effect_;
+    rows_.back().untellable = untellable_;
   }
   void interrupt(const core::PassInterrupted& event, const core::EventPlace& place) {
     if (!is_open()) return;
@@ -68,12 +87,19 @@ class PassCollector {
   static constexpr std::string_view kUnknown = "unknown";
   core::State state_;
   std::vector<PassRow> rows_;
+  std::uint32_t took_effect_ = 0, untellable_ = 0;  // of the pass that is open
   Seq next_ = 0;
 };
 
 std::string end_text(const PassRow& row) {
   if (row.end == "finished") return std::string(core::to_string(row.finished.condition));
   return row.end + (row.cause.empty() ? "" : " by " + row.cause);
+}
+
+std::string row_actions(const PassRow& row) {
+  auto text = actions_text(row.finished);
+  add_count(text, row.untellable, "whose outcome cannot be told");
+  return text;
 }
 
 std::string row_json(const PassRow& row) {
@@ -102,6 +128,7 @@ std::string row_json(const PassRow& row) {
       .member("blocked", finished.blocked)
       .member("skipped", finished.skipped)
       .member("notStarted", finished.not_started)
+      .member("untellable", row.untellable)
       .member("durationNs", finished.duration_ns)
       .end_object();
   return json.take() + "\n";
@@ -127,7 +154,7 @@ Result<Replayed> passes_of(journal::Reader& reader, Seq at, const Style& style) 
   const auto rows = collector.take_rows();
   for (const auto& row : rows) {
     const auto began = text::format_rfc3339(row.began);
-    const auto actions = actions_text(row.finished);
+    const auto actions = row_actions(row);
     const auto trigger = row.started.reverts == 0
                              ? std::string(core::to_string(row.started.trigger))
                              : "undoes " + std::to_string(row.started.reverts);

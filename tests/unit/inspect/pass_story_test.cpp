@@ -2,6 +2,7 @@
 
 #include "datum/codec/documents.hpp"
 #include "datum/inspect/postmortem.hpp"
+#include "datum/inspect/replay.hpp"
 #include "told.hpp"
 
 using namespace datum;
@@ -58,6 +59,14 @@ PassStory tell(Told& told, PassId pass = 0) {
   auto story = tell_pass(told.reader(), told.contents, pass);
   if (!story) FAIL(story.error().message());
   return std::move(*story);
+}
+
+Replayed passes(Told& told, Seq at) {
+  Style wide;
+  wide.width = 200;
+  auto listed = replay(told.reader(), Projection::passes, at, wide);
+  if (!listed) FAIL(listed.error().message());
+  return std::move(*listed);
 }
 
 bool holds(const std::string& text, const std::string& part) {
@@ -163,6 +172,47 @@ TEST_CASE(
   const auto text = postmortem_text(story, {});
   CHECK(holds(text, "its body is not here"));
   CHECK(holds(text, "was ended early (stop): 1 done."));
+}
+
+TEST_CASE("inspect: the list of passes counts what recovery found, as the post-mortem does") {
+  Told told;
+  const auto plan = told.contents.add(codec::encode_plan(chain_plan()));
+  const auto pass = told.add(started());
+  told.add(core::PlanComputed{pass, plan, {}});
+  told.add(announced(pass, plan, {0, 1, 2, 3}));
+  told.add(succeeded(pass, 3));
+  told.add(core::StoreOpened{Id128{{8}}, "1", core::LastEnd::crashed});
+  const auto recover = [&](std::uint32_t ordinal, core::RecoveredOutcome outcome) {
+    core::ActionRecovered event;
+    event.pass = pass;
+    event.ordinal = ordinal;
+    event.target = chain_plan().actions[ordinal].target;
+    event.outcome = outcome;
+    told.add(event);
+  };
+  recover(0, core::RecoveredOutcome::took_effect);
+  recover(1, core::RecoveredOutcome::untellable);
+  recover(2, core::RecoveredOutcome::did_not);
+  recover(0, core::RecoveredOutcome::took_effect);  // only that its file has gone
+  const std::string counts = "2 done, 1 whose outcome cannot be told";
+  SECTION("and the pass was closed") {
+    const auto head = told.add(core::PassInterrupted{pass, core::Interruption::crash, {}});
+    CHECK(holds(passes(told, head).text, counts));
+    CHECK(holds(postmortem_text(tell(told), {}), ": 2 done, 1 not done, 1 whose outcome"));
+  }
+  SECTION("and the pass went on to its end") {
+    told.add(core::PassResumed{pass, {}});
+    told.add(announced(pass, plan, {2}));
+    told.add(succeeded(pass, 2));
+    core::PassFinished finished;
+    finished.pass = pass;
+    finished.plan = plan;
+    finished.succeeded = 2;  // of its own processes
+    const auto head = told.add(finished);
+    CHECK(holds(passes(told, head).text, "3 done, 1 whose outcome cannot be told"));
+    CHECK(holds(passes(told, head).json, R"("succeeded":3,)"));
+    CHECK(holds(postmortem_text(tell(told), {}), ": 3 done, 1 whose outcome cannot be told"));
+  }
 }
 
 TEST_CASE("inspect: document lines come from the blob that the pass named") {
