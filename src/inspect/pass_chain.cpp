@@ -12,21 +12,20 @@ bool went_wrong(const ActionStory& action) {
   return action.phase == core::Phase::failed || action.phase == core::Phase::skipped;
 }
 
-using ByReference = std::map<model::Reference, std::uint32_t>;
+using ByReference = std::map<model::Reference, const ActionStory*>;
 
 // The first of its causes that has an action here and did not succeed.
 const ActionStory* cause_of(const PassStory& story, const ByReference& places,
                             const ActionStory& action) {
   for (const auto& reference : action.blocked_by) {
     const auto place = places.find(reference);
-    if (place == places.end() || place->second == action.ordinal) continue;
-    const auto& cause = story.actions[place->second];
-    if (cause.phase != core::Phase::succeeded) return &cause;
+    if (place == places.end() || place->second == &action) continue;
+    if (place->second->phase != core::Phase::succeeded) return place->second;
   }
   for (const auto ordinal : action.after) {
-    if (ordinal >= story.actions.size()) continue;
-    const auto& cause = story.actions[ordinal];
-    if (went_wrong(cause) || cause.phase == core::Phase::blocked) return &cause;
+    const auto* cause = story.find(ordinal);
+    if (cause == nullptr) continue;
+    if (went_wrong(*cause) || cause->phase == core::Phase::blocked) return cause;
   }
   return nullptr;
 }
@@ -71,7 +70,7 @@ std::optional<std::uint32_t> find_first_failure(const PassStory& story) {
 void find_chains(PassStory& story) {
   ByReference places;
   for (const auto& action : story.actions)
-    if (!action.reference.name.empty()) places.emplace(action.reference, action.ordinal);
+    if (!action.reference.name.empty()) places.emplace(action.reference, &action);
   for (auto& action : story.actions)
     if (action.phase == core::Phase::blocked) action.chain = chain_of(story, places, action);
   story.first_failure = find_first_failure(story);

@@ -31,6 +31,12 @@ class Teller {
     return ended_ && waiting_.empty() && next_seen_ ? journal::Visit::stop : journal::Visit::go_on;
   }
   [[nodiscard]] bool has_ended() const { return ended_; }
+  // By ordinal, those that a record names.
+  [[nodiscard]] std::vector<ActionStory> take_actions() {
+    std::vector<ActionStory> actions;
+    for (auto& [ordinal, one] : actions_) actions.push_back(std::move(one));
+    return actions;
+  }
   // The journal ends here.
   void finish() {
     if (ended_ || story_.interruption) return;
@@ -46,13 +52,9 @@ class Teller {
     // More actions than any plan has; a record that names a higher one gets no memory for it.
     constexpr std::uint32_t kMaxOrdinal = 1U << 24U;
     if (ordinal >= kMaxOrdinal) return spare_;
-    if (ordinal >= story_.actions.size()) {
-      const auto from = story_.actions.size();
-      story_.actions.resize(ordinal + 1);
-      for (auto i = from; i < story_.actions.size(); ++i)
-        story_.actions[i].ordinal = static_cast<std::uint32_t>(i);
-    }
-    return story_.actions[ordinal];
+    auto& one = actions_[ordinal];
+    one.ordinal = ordinal;
+    return one;
   }
   template <class Event>
   [[nodiscard]] bool is_ours(const Event& event) const {
@@ -173,7 +175,7 @@ class Teller {
   void tell(const core::OldContentNotKept& event) {
     if (!is_ours(event)) return;
     not_kept_[event.target] = event.reason;
-    for (auto& one : story_.actions)
+    for (auto& [ordinal, one] : actions_)
       if (one.wave != 0 && one.target == event.target) one.not_kept = event.reason;
   }
   void tell(const core::NotificationRaised& event) {
@@ -262,14 +264,16 @@ class Teller {
   bool next_seen_ = false;
   std::set<model::Target> waiting_;
   std::map<model::Target, std::string> not_kept_;
+  std::map<std::uint32_t, ActionStory> actions_;
   ActionStory spare_;
 };
 
 // What only the plan tells; what was recorded of an action goes first.
 void add_plan(PassStory& story, const core::Plan& plan) {
-  story.actions.resize(std::max(story.actions.size(), plan.actions.size()));
+  std::map<std::uint32_t, ActionStory> actions;
+  for (auto& one : story.actions) actions.emplace(one.ordinal, std::move(one));
   for (const auto& planned : plan.actions) {
-    auto& one = story.actions[planned.ordinal];
+    auto& one = actions[planned.ordinal];
     one.ordinal = planned.ordinal;
     one.kind = planned.kind;
     one.target = planned.target;
@@ -282,7 +286,21 @@ void add_plan(PassStory& story, const core::Plan& plan) {
     if (one.message.empty()) one.message = planned.refusal.empty() ? planned.note : planned.refusal;
     if (one.blocked_by.empty()) one.blocked_by = planned.blocked_on;
   }
+  story.actions.clear();
+  for (auto& [ordinal, one] : actions) story.actions.push_back(std::move(one));
   story.planned = plan.counts;
+}
+
+// A plan that equals the last one that was recorded is not recorded again: its size stands there.
+Status find_planned(journal::Reader& reader, PassStory& story) {
+  constexpr auto kComputed = static_cast<std::uint16_t>(core::EventKind::plan_computed);
+  return reader.scan_back(story.pass - 1, [&](const journal::Record& record) {
+    if (record.kind != kComputed) return journal::Visit::go_on;
+    const auto stored = history::decode(record);
+    const auto* computed = stored ? std::get_if<core::PlanComputed>(&stored->event) : nullptr;
+    if (computed != nullptr && computed->plan == story.plan) story.planned = computed->counts;
+    return journal::Visit::stop;
+  });
 }
 
 void add_documents(PassStory& story, const ContentSource& content) {
@@ -339,6 +357,29 @@ std::size_t PassStory::count(core::Phase phase) const {
       actions.begin(), actions.end(), [phase](const auto& one) { return one.phase == phase; }));
 }
 
+const ActionStory* PassStory::find(std::uint32_t ordinal) const {
+  const auto found =
+      std::lower_bound(actions.begin(), actions.end(), ordinal,
+                       [](const auto& one, std::uint32_t wanted) { return one.ordinal < wanted; });
+  return found == actions.end() || found->ordinal != ordinal ? nullptr : &*found;
+}
+
+std::optional<std::size_t> PassStory::changes() const {
+  if (!planned) return std::nullopt;
+  const auto& counts = *planned;
+  return std::size_t{counts.create} + counts.update + counts.replace + counts.remove +
+         counts.purge + counts.leave;
+}
+
+std::optional<std::size_t> PassStory::untold() const {
+  if (plan_missing.empty()) return 0;
+  const auto all = changes();
+  const auto told = static_cast<std::size_t>(
+      std::count_if(actions.begin(), actions.end(), [](const auto& one) { return one.acts(); }));
+  if (!all || *all < told) return std::nullopt;
+  return *all - told;
+}
+
 static Status tell_records(journal::Reader& reader, PassStory& story) {
   Teller teller(story);
   Seq missing = 0;
@@ -357,6 +398,7 @@ static Status tell_records(journal::Reader& reader, PassStory& story) {
                                           " did not end before record " + std::to_string(missing) +
                                           ", which is archived, and no file of the archive has it");
   teller.finish();
+  story.actions = teller.take_actions();
   return {};
 }
 
@@ -379,10 +421,12 @@ Result<PassStory> tell_pass(journal::Reader& reader, const ContentSource& conten
   story.store = reader.store_id().empty() ? story.store : reader.store_id();
   if (!story.plan.empty()) {
     const auto plan = history::read_plan(content, story.plan);
-    if (plan)
+    if (plan) {
       add_plan(story, *plan);
-    else
+    } else {
       story.plan_missing = plan.error().message();
+      if (!story.planned && pass > 1) DATUM_TRY(find_planned(reader, story));
+    }
   }
   DATUM_ASSIGN(story.undone_by, find_undoing(reader, pass, story.last.seq, story.undone_by));
   add_documents(story, content);

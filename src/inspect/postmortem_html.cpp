@@ -123,7 +123,7 @@ std::string record_facts(const PassStory& story, const ActionStory& action) {
 std::string action_html(const PassStory& story, const ActionStory& action, const Scale& scale) {
   std::string text = "<li id=a" + std::to_string(action.ordinal) + " class=" + class_of(action) +
                      "><p><b>" + html(fate_of(action, story)) + "</b> " +
-                     std::string(core::to_string(action.kind)) + " " + html(name_of(action));
+                     std::string(kind_word(action)) + " " + html(name_of(action));
   if (action.privileged) text += " (changes accounts or privileges)";
   const auto span = span_of(action, scale);
   if (span.drawn)

@@ -43,6 +43,14 @@ void write_interruption(text::JsonWriter& json, const PassStory& story) {
   json.member("followedBy", cut.followed_by).end_object();
 }
 
+void write_count(text::JsonWriter& json, std::string_view name, std::optional<std::size_t> count) {
+  json.key(name);
+  if (count)
+    json.value(*count);
+  else
+    json.null();
+}
+
 std::string pass_line(const PassStory& story) {
   text::JsonWriter json;
   const auto& started = story.started;
@@ -68,8 +76,10 @@ std::string pass_line(const PassStory& story) {
       .member("source", started.provenance.source)
       .member("revision", started.provenance.revision)
       .member("plan", story.plan.empty() ? "" : story.plan.hex())
-      .member("planMissing", story.plan_missing)
-      .member("documentsMissing", story.documents_missing)
+      .member("planMissing", story.plan_missing);
+  write_count(json, "changes", story.plan.empty() ? 0 : story.changes());
+  write_count(json, "untold", story.untold());
+  json.member("documentsMissing", story.documents_missing)
       .member("condition", story.finished ? core::to_string(story.finished->condition) : "");
   write_interruption(json, story);
   json.key("firstFailure");
@@ -91,9 +101,9 @@ std::string action_line(const PassStory& story, const ActionStory& action) {
   text::JsonWriter json;
   json.begin_object()
       .member("ordinal", action.ordinal)
-      .member("action", core::to_string(action.kind))
-      .member("target", action.target.text())
-      .member("reference", action.reference.text())
+      .member("action", action.kind ? core::to_string(*action.kind) : "")
+      .member("target", action.target.name.empty() ? "" : action.target.text())
+      .member("reference", action.reference.name.empty() ? "" : action.reference.text())
       .member("before", core::to_string(action.before))
       .member("outcome", phase_word(action.phase))
       .member("fate", fate_of(action, story))

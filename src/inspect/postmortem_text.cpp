@@ -49,7 +49,7 @@ std::string action_text(const PassStory& story, const ActionStory& action, const
   const text::Painter painter(style.colour);
   const auto took = action.duration_ns > 0 ? text::format_duration(action.duration_ns) : "";
   std::string text = "  " + pad(offset_text(story, action), 8) + " " + pad(took, 6) + " " +
-                     pad(core::to_string(action.kind), 8) + " " +
+                     pad(kind_word(action), 8) + " " +
                      painter.paint(colour_of_action(action), fate_of(action, story)) + "  " +
                      text::escape(name_of(action)) + "\n";
   text += drift_lines(action.changes, 6, style.width);

@@ -35,7 +35,12 @@ std::string counted(const PassStory& story) {
   add(core::Phase::announced, "without an end");
   add(core::Phase::waiting, story.interruption ? "not done" : "not acted on");
   add_count(text, untellable, "whose outcome cannot be told");
-  return text.empty() ? "nothing to do" : text;
+  const auto untold = story.untold();
+  if (untold && *untold == 0) return text.empty() ? "nothing to do" : text;
+  text += text.empty() ? "" : "; ";
+  if (!untold) return text + "what else was planned is not known";
+  return text + text::format_count(*untold, text.empty() ? "change" : "more change") +
+         " of the plan not begun, or only observed";
 }
 
 std::string under_way(const PassStory& story) {
@@ -87,14 +92,17 @@ std::string declared_text(const PassStory& story) {
 
 std::string plan_text_of(const PassStory& story) {
   if (story.plan.empty()) return "nothing to do";
+  if (!story.plan_missing.empty()) {
+    const auto changes = story.changes();
+    return (changes ? text::format_count(*changes, "change") : "of unknown size") + "; " +
+           sha(story.plan) + "; its body is not here (" + story.plan_missing +
+           "), so only what records name is told: " +
+           text::format_count(story.actions.size(), "action");
+  }
   const auto mutating = std::count_if(story.actions.begin(), story.actions.end(),
                                       [](const auto& one) { return one.acts(); });
-  std::string text = text::format_count(story.actions.size(), "action") + ", " +
-                     std::to_string(mutating) + " of them to be done; " + sha(story.plan);
-  if (!story.plan_missing.empty())
-    text +=
-        "; its body is not here (" + story.plan_missing + "), so only what was announced is told";
-  return text;
+  return text::format_count(story.actions.size(), "action") + ", " + std::to_string(mutating) +
+         " of them to be done; " + sha(story.plan);
 }
 
 std::string durable_text(const PassStory& story) {
@@ -181,7 +189,7 @@ void add_end(const PassStory& story, Facts& facts) {
 }
 
 std::string explain_failure(const PassStory& story) {
-  const auto& first = story.actions[*story.first_failure];
+  const auto& first = *story.find(*story.first_failure);
   std::size_t because = 0;
   for (const auto& action : story.actions)
     because += !action.chain.empty() && action.chain.back() == first.ordinal ? 1 : 0;
@@ -229,6 +237,7 @@ std::int64_t length_ns(const PassStory& story) {
 }
 
 std::string name_of(const ActionStory& action) {
+  if (action.target.name.empty()) return "(only the plan names its target)";
   const auto target = action.target.text();
   return action.reference.name.empty() ? target : action.reference.text() + " " + target;
 }
@@ -305,8 +314,12 @@ std::string fate_of(const ActionStory& action, const PassStory& story) {
   if (action.phase == core::Phase::announced) return "announced, and its end is not recorded";
   if (action.phase != core::Phase::waiting) return std::string(phase_word(action.phase));
   if (action.observe_only || story.started.mode.mode == core::Mode::observe) return "only observed";
-  if (!core::is_mutating(action.kind)) return "recorded";
+  if (!action.acts()) return "recorded";
   return story.interruption ? "not reached" : "not done";
+}
+
+std::string_view kind_word(const ActionStory& action) {
+  return action.kind ? core::to_string(*action.kind) : "change";
 }
 
 std::string chain_text(const ActionStory& action, const PassStory& story) {
@@ -319,7 +332,7 @@ std::string chain_text(const ActionStory& action, const PassStory& story) {
     return by.empty() ? text : text + " by " + by;
   }
   for (std::size_t i = 0; i < action.chain.size(); ++i) {
-    const auto& cause = story.actions[action.chain[i]];
+    const auto& cause = *story.find(action.chain[i]);
     text += (i == 0 ? " by " : ", which is blocked by ") + name_of(cause);
     if (i + 1 == action.chain.size() && cause.phase != core::Phase::blocked)
       text += ", which " + std::string(cause.phase == core::Phase::skipped ? "was " : "") +

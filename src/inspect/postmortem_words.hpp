@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string fate_of(const ActionStory& action, const PassStory& story);
 // "File[c] /c is blocked by File[b] /b, which is blocked by File[a] /a, which failed: …"
 [[nodiscard]] std::string chain_text(const ActionStory& action, const PassStory& story);
+[[nodiscard]] std::string_view kind_word(const ActionStory& action);
 [[nodiscard]] std::string name_of(const ActionStory& action);  // "File[a] /a"
 [[nodiscard]] std::string notification_text(const NotificationStory& notification);
 

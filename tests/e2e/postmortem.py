@@ -144,6 +144,46 @@ class Crash(Case):
         self.assertIn("the process died after record", text.splitlines()[1])
         self.assertRegex(text, r"durable +every record up to " + str(cut["last"]["seq"]))
 
+    def by_ordinal(self, number):
+        lines = [json.loads(line) for line in self.tell(number, "--json").splitlines()]
+        return lines[0], {line["ordinal"]: line for line in lines[1:] if "ordinal" in line}
+
+    def check_counts(self, number, told, actions):
+        """Headline, actions and the list of passes say the same number; that number."""
+        done = sum(action["outcome"] == "done" for action in actions.values())
+        said = re.search(r"[:,] (\d+) done", told["headline"])
+        self.assertEqual(int(said.group(1)) if said else 0, done, told["headline"])
+        listed = fleet.datum("replay", "passes", "--json", "--state", self.bench.state)
+        row = next(line for line in listed.lines if line["pass"] == int(number))
+        self.assertEqual(row["succeeded"], done)
+        return done
+
+    def test_swept(self):
+        """postmortem: once the plan's body was swept, only what records name is told, and of the rest how much it was"""
+        number = str(self.a_crash())
+        told, actions = self.by_ordinal(number)
+        self.assertEqual((told["planMissing"], told["untold"], told["changes"]), ("", 0, len(actions)))
+        done = self.check_counts(number, told, actions)
+        archived = fleet.datum("journal", "archive", "--through", "999999", "--root", self.bench.root, "--state", self.bench.state)
+        self.assertEqual(archived.code, 0, archived.text)
+        left, some = self.by_ordinal(number)
+        self.assertIn(left["plan"], left["planMissing"])
+        self.assertEqual(self.check_counts(number, left, some), done)
+        self.assertEqual(left["changes"], len(actions))
+        self.assertEqual(left["untold"], len(actions) - len(some))
+        for ordinal, action in some.items():
+            self.assertTrue(action["announced"] or action["ended"], action)
+            same = ("action", "target", "outcome", "fate", "wave", "announced", "ended", "recovered")
+            self.assertEqual({key: action[key] for key in same}, {key: actions[ordinal][key] for key in same})
+        text = self.tell(number)
+        self.assertIn(f"plan       {len(actions)} changes; sha256:", text)
+        page = self.write(number).read_text(encoding="utf-8")
+        for shown in (text, html.unescape(page)):
+            self.assertIn(f"so only what records name is told: {len(some)} actions", shown)
+            if left["untold"]:
+                self.assertRegex(shown, f"{left['untold']} (more )?changes? of the plan not begun, or only observed")
+        self.assertEqual(page.count("<li id=a"), len(some))
+
     def test_dead_machine(self):
         """postmortem: the journal of a dead machine, exported, is verified, replayed and told by another user elsewhere"""
         number = str(self.a_crash())

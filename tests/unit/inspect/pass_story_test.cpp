@@ -171,7 +171,90 @@ TEST_CASE(
   CHECK(story.actions[0].target == path("/a"));
   const auto text = postmortem_text(story, {});
   CHECK(holds(text, "its body is not here"));
-  CHECK(holds(text, "was ended early (stop): 1 done."));
+  CHECK(holds(text, "was ended early (stop): 1 done; what else was planned is not known."));
+  CHECK(holds(text, "plan       of unknown size"));
+  const auto json = postmortem_json(story);
+  CHECK(holds(json, R"("changes":null,"untold":null,)"));
+}
+
+TEST_CASE("inspect: without the plan's body only what records name is told, and the rest counted") {
+  Told told;
+  const auto plan = crypto::sha256(as_bytes("a plan that is not here"));
+  core::PlanCounts counts;
+  counts.create = 5;
+  counts.adopt = 2;
+  const auto pass = told.add(started());
+  SECTION("by the record of its plan") {
+    told.add(core::PlanComputed{pass, plan, counts});
+  }
+  SECTION("by the record of an equal plan of an earlier pass") {
+    told.add(core::PlanComputed{pass, plan, counts});
+    told.add(core::PassInterrupted{pass, core::Interruption::stop, {}});
+  }
+  const auto state = tell(told);
+  const auto meant =
+      state.interruption && state.interruption->recorded.seq != 0 ? told.add(started()) : pass;
+  // 3 is announced, 1 and 2 are not: nobody knows what they are.
+  told.add(announced(meant, plan, {0, 3}));
+  told.add(succeeded(meant, 0));
+  core::ActionRecovered recovered;
+  recovered.pass = meant;
+  recovered.ordinal = 3;
+  recovered.target = path("/d");
+  recovered.outcome = core::RecoveredOutcome::did_not;
+  told.add(core::StoreOpened{Id128{{8}}, "1", core::LastEnd::crashed});
+  told.add(recovered);
+  told.add(core::PassInterrupted{meant, core::Interruption::crash, {}});
+
+  const auto story = tell(told, meant);
+  REQUIRE(story.actions.size() == 2);
+  CHECK(story.actions[1].ordinal == 3);
+  CHECK(story.find(3) == &story.actions[1]);
+  CHECK(story.find(1) == nullptr);
+  CHECK(story.changes() == 5);
+  CHECK(story.untold() == 3);
+  const auto text = postmortem_text(story, {});
+  CHECK(
+      holds(text, ": 1 done, 1 not done; 3 more changes of the plan not begun, or only observed"));
+  CHECK(holds(text, "plan       5 changes; sha256:"));
+  CHECK(holds(text, "so only what records name is told: 2 actions"));
+  const auto json = postmortem_json(story);
+  CHECK(holds(json, R"("changes":5,"untold":3,)"));
+  CHECK(std::count(json.begin(), json.end(), '\n') == 3);
+  CHECK_FALSE(holds(json, R"("ordinal":1,)"));
+  const auto page = postmortem_html(story);
+  CHECK(holds(page, "3 more changes of the plan not begun, or only observed"));
+  CHECK_FALSE(holds(page, "id=a1 "));
+}
+
+TEST_CASE("inspect: what only the plan knows of an action is not made up without it") {
+  Told told;
+  const auto plan = crypto::sha256(as_bytes("a plan that is not here"));
+  core::PlanCounts counts;
+  counts.create = 3;
+  const auto pass = told.add(started());
+  told.add(core::PlanComputed{pass, plan, counts});
+  core::ActionFailed failed;
+  failed.pass = pass;
+  failed.ordinal = 1;
+  failed.target = path("/b");
+  failed.reference = file("b");
+  failed.message = "the disk is full";
+  told.add(failed);
+  told.add(core::ActionBlocked{pass, 7, path("/h"), file("h"), {file("b")}, "File[b] failed"});
+  told.add(core::ActionsNotStarted{pass, {9}, "a newer declaration"});
+  told.add(core::PassInterrupted{pass, core::Interruption::superseded, {}});
+  const auto story = tell(told);
+  REQUIRE(story.actions.size() == 3);
+  CHECK(story.first_failure == 1);
+  CHECK(story.untold() == 0);
+  CHECK(story.actions[1].chain == std::vector<std::uint32_t>{1});
+  const auto text = postmortem_text(story, {});
+  CHECK(holds(text, "1 failed, 1 blocked, 1 not begun."));
+  CHECK(holds(text, "File[h] /h is blocked by File[b] /b, which failed: the disk is full"));
+  CHECK_FALSE(holds(text, "update"));
+  CHECK(holds(text, "(only the plan names its target)"));
+  CHECK(holds(postmortem_json(story), R"("ordinal":9,"action":"","target":"","reference":"",)"));
 }
 
 TEST_CASE("inspect: the list of passes counts what recovery found, as the post-mortem does") {

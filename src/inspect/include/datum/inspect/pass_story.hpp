@@ -18,7 +18,8 @@ namespace datum::inspect {
 // One action. A place with sequence 0 means that no record says so.
 struct ActionStory {
   std::uint32_t ordinal = 0;
-  core::ActionKind kind = core::ActionKind::update;
+  // Of what was not announced, only the plan tells it; of what was not begun, the target too.
+  std::optional<core::ActionKind> kind;
   model::Target target;
   model::Reference reference;
   core::Found before = core::Found::unseen;
@@ -47,7 +48,8 @@ struct ActionStory {
   std::vector<std::uint32_t> chain;
   std::string documents;  // "layers/web/motd.yaml:3", several where layers add to each other
 
-  [[nodiscard]] bool acts() const { return core::is_mutating(kind) && !observe_only; }
+  // Only what acts has records as an action, so one whose kind is not known acts.
+  [[nodiscard]] bool acts() const { return (!kind || core::is_mutating(*kind)) && !observe_only; }
 };
 
 struct NotificationStory {
@@ -83,11 +85,11 @@ struct PassStory {
   core::EventPlace began;
   core::EventPlace last;  // its last record
   Digest plan;            // zero: it was empty
-  std::string
-      plan_missing;  // why its body could not be read; then `actions` has what was announced
-  core::PlanCounts planned;
-  core::Counts seen;                 // resources as they were before anything was done
-  std::vector<ActionStory> actions;  // by ordinal, all of the plan
+  // Why its body could not be read; then `actions` has those that a record names.
+  std::string plan_missing;
+  std::optional<core::PlanCounts> planned;  // nothing: neither its body nor a record tells
+  core::Counts seen;                        // resources as they were before anything was done
+  std::vector<ActionStory> actions;         // of the plan, by ordinal; no ordinal twice
   std::vector<NotificationStory> notifications;
   std::map<std::string, std::uint32_t> ownership;  // "created" → how many; also what it kept
   PassId undone_by = 0;                            // the pass that undid it; 0: none did
@@ -98,6 +100,12 @@ struct PassStory {
   std::string documents_missing;  // why no document lines are told
 
   [[nodiscard]] std::size_t count(core::Phase phase) const;
+  [[nodiscard]] const ActionStory* find(std::uint32_t ordinal) const;
+  // What the plan was to change, what is only observed included. Nothing where that is not known.
+  [[nodiscard]] std::optional<std::size_t> changes() const;
+  // Of these, how many are not among `actions`: the plan's body would name them. They were not
+  // begun, since what is begun is announced before.
+  [[nodiscard]] std::optional<std::size_t> untold() const;
 };
 
 // `pass` 0: the last one that began. `not_found`: no such pass, or its beginning is archived.
