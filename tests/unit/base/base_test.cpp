@@ -1,6 +1,13 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <csignal>
+#include <string>
 
+#include "datum/base/assert.hpp"
 #include "datum/base/bytes.hpp"
 #include "datum/base/error.hpp"
 #include "datum/base/ids.hpp"
@@ -13,6 +20,28 @@ TEST_CASE("base: an errno keeps its number and gets a closed code") {
   CHECK(error.code() == ErrorCode::no_space);
   CHECK(error.sys_errno() == EDQUOT);
   CHECK(error.message().rfind("write journal: ", 0) == 0);
+}
+
+TEST_CASE("base: a failed assertion names its file, and not the folder it was compiled in") {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    std::signal(SIGABRT, SIG_DFL);
+    DATUM_ASSERT(ends.empty());
+  }
+  ::close(ends[1]);
+  std::array<char, 256> said{};
+  const auto count = ::read(ends[0], said.data(), said.size());
+  ::close(ends[0]);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+  REQUIRE(count > 0);
+  const std::string text(said.data(), static_cast<std::size_t>(count));
+  CHECK(text.find("ends.empty() at base_test.cpp:") != std::string::npos);
+  CHECK(text.find('/') == std::string::npos);
 }
 
 TEST_CASE("base: context stands in front of the message") {
