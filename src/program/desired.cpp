@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "datum/codec/manifest_file.hpp"
@@ -107,7 +108,13 @@ fleet::Parallel on_threads(std::size_t width) {
       for (auto i = next.fetch_add(1); i < count; i = next.fetch_add(1)) work(i);
     };
     std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < std::min(width, count); ++i) threads.emplace_back(run);
+    for (std::size_t i = 1; i < std::min(width, count); ++i) {
+      try {
+        threads.emplace_back(run);
+      } catch (const std::system_error&) {
+        break;  // no room for another thread: those that there are serve, this one at least
+      }
+    }
     run();
     for (auto& thread : threads) thread.join();
   };

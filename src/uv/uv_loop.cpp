@@ -98,13 +98,16 @@ class SignalWatch final : public loop::Signals {
 
 class UvLoop final : public loop::Loop {
  public:
-  explicit UvLoop(std::size_t pool_width) {
+  // What the other constructor made is taken apart by the destructor where no thread can be made.
+  explicit UvLoop(std::size_t pool_width) : UvLoop() {
+    pool_ = std::make_unique<ThreadWorker>(calls_, pool_width, "datum-pool", AtEnd::drop);
+  }
+  UvLoop() {
     DATUM_ASSERT(uv_loop_init(&loop_) == 0);
     calls_ = std::make_shared<CallQueue>(&loop_);
     timers_ = std::make_shared<TimerTable>(&loop_, *calls_);
     children_ = std::make_unique<Children>(&loop_, *calls_, timers_);
     job_children_ = std::make_unique<JobChildren>(calls_, *children_);
-    pool_ = std::make_unique<ThreadWorker>(calls_, pool_width, "datum-pool", AtEnd::drop);
   }
 
   ~UvLoop() override {

@@ -42,12 +42,12 @@ ThreadWorker::ThreadWorker(std::shared_ptr<CallQueue> calls, std::size_t width, 
   for (std::size_t i = 0; i < width; ++i) {
     try {
       threads_.emplace_back([this] { run_jobs(); });
-    } catch (const std::system_error&) {
+    } catch (const std::system_error& error) {
+      if (threads_.empty()) throw std::system_error(error.code(), "no thread can be made");
       break;  // no room for another thread: fewer serve
     }
     pthread_setname_np(threads_.back().native_handle(), name);
   }
-  DATUM_ASSERT(!threads_.empty());
 }
 
 ThreadWorker::~ThreadWorker() {

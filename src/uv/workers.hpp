@@ -20,7 +20,9 @@ enum class AtEnd : bool { drop, run };
 class ThreadWorker final : public loop::Worker {
  public:
   // `width` threads, named `name` (at most 15 bytes) in the process list. All signals but those of
-  // a fault are blocked in them: the loop's thread gets the others.
+  // a fault are blocked in them: the loop's thread gets the others. Where there is room for some
+  // of them only, these serve; where there is none, this throws std::system_error, which ends in
+  // `main`: without a thread the process can do nothing.
   ThreadWorker(std::shared_ptr<CallQueue> calls, std::size_t width, const char* name, AtEnd at_end);
   ~ThreadWorker() override;
 

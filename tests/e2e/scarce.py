@@ -2,7 +2,10 @@
 # test: short root
 """What the caller's limits and odd ways take away: descriptors, room in a file, a link that leads to nothing."""
 
+import os
 import pathlib
+import resource
+import socket
 import sys
 import unittest
 
@@ -10,6 +13,8 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 
 import fleet  # noqa: E402
 import tap  # noqa: E402
+
+NOBODY = 65534
 
 
 class Case(unittest.TestCase):
@@ -31,6 +36,27 @@ class Limits(Case):
             self.assertIn(f"{number} open files are allowed (ulimit -n)", done.err)
         for number in ("-n 64", "-S -n 8"):
             self.assertEqual(self.bench.observe(before=self.limited(number)).code, 2, number)
+
+    def test_threads(self):
+        """limits: where not one thread can be made, that is said with 1 and words"""
+        self.bench.declare(fleet.file("a", "/a", "a\n"))
+        self.bench.scratch.chmod(0o755)
+        # By descriptor: the folder of the build may be closed to others.
+        program = os.open(fleet.DATUM, os.O_RDONLY)
+        self.addCleanup(os.close, program)
+
+        def become_nobody():
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        alone = {"executable": f"/proc/self/fd/{program}", "pass_fds": [program], "preexec_fn": become_nobody}
+        sound = fleet.datum("validate", "--fleet", self.bench.fleet, **alone)
+        self.assertEqual(sound.code, 0, sound.text)
+        done = self.bench.observe(**alone)
+        self.assertEqual((done.code, done.out), (1, ""), done.text)
+        self.assertIn("no thread can be made", done.err)
+        self.assertNotIn(".cpp", done.err)
 
     def test_file_size(self):
         """limits: a store that may not grow is an error that names its file, and no death"""
