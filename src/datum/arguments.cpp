@@ -184,7 +184,10 @@ void add_export_verbs(Commands& commands, Arguments& arguments, CLI::App& journa
 void add_journal_verbs(Commands& commands, Arguments& arguments, CLI::App& journal) {
   auto& list = add(commands, journal, arguments, Verb::journal_list, "list", "records, one a line");
   list.with_journal().with_filter().with_json();
-  list.app().add_option("--pass", arguments.pass, "only this pass")->type_name("N")->check(kDigits);
+  list.app()
+      .add_option("--pass", arguments.pass, "only this pass")
+      ->type_name("N")
+      ->check(kFromOne);
   list.app()
       .add_option("--target", arguments.target, "only about this target")
       ->type_name("TARGET");
@@ -195,7 +198,7 @@ void add_journal_verbs(Commands& commands, Arguments& arguments, CLI::App& journ
   list.app()
       .add_option("--limit", arguments.limit, "the newest N of them")
       ->type_name("N")
-      ->check(kDigits);
+      ->check(kFromOne);
   auto& show = add(commands, journal, arguments, Verb::journal_show, "show", "one record, whole");
   show.with_journal().with_json();
   show.app().add_option("SEQ", arguments.seq, "its sequence")->required()->check(kDigits);

@@ -16,6 +16,14 @@ inline const CLI::Validator kDigits(
       return digits ? std::string() : value + " is not a whole number";
     },
     "");
+// Of numbers that mean "all" or "none" inside where they were not given.
+inline const CLI::Validator kFromOne(
+    [](std::string& value) {
+      if (auto problem = kDigits(value); !problem.empty()) return problem;
+      const bool is_zero = value.find_first_not_of('0') == std::string::npos;
+      return is_zero ? value + ": the first is 1" : std::string();
+    },
+    "");
 
 // Builds one sub-command: each `with_…` adds a group of flags that several verbs share.
 class Command {

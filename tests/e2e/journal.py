@@ -80,6 +80,9 @@ class List(Case):
         self.assertEqual(listed("--since", "1h"), whole)
         self.assertEqual(listed("--until", "1h"), [])
         self.assertEqual(listed("--since", "1h", "--limit", "2"), whole[-2:])
+        for flag in ("--limit", "--pass"):
+            said = self.datum("journal", "list", "--state", self.state, flag, "0", code=1)
+            self.assertIn(f"{flag}: 0: the first is 1", said)
 
     def test_times_that_are_none(self):
         """journal: a time that is none is refused, and says what one looks like"""
