@@ -249,6 +249,11 @@ bool wait_for_bringer(Planning& planning, const Subject& subject) {
 
 }  // namespace
 
+std::string missing_folder_words(std::string_view parent) {
+  const auto words = std::string("missing folder: ").append(parent);
+  return parent.ends_with(kNoFolder) ? words : words + " does not exist";
+}
+
 // What an earlier action provides counts as provided; parents are never invented.
 void check_parents(Planning& planning) {
   for (const auto& subject : planning.subjects) {
@@ -262,9 +267,10 @@ void check_parents(Planning& planning) {
     if (!action.refusal.empty() || subject.observation->missing_parent.empty()) continue;
     const std::string parent(parent_of(action.target.name));
     if (provides_folder(planning, parent) || wait_for_bringer(planning, subject)) continue;
-    action.refusal = "missing folder: " + subject.observation->missing_parent +
-                     " does not exist and nothing in the plan makes it; declare a Directory for "
-                     "it, or require the Package that brings it";
+    action.refusal =
+        missing_folder_words(subject.observation->missing_parent) +
+        " and nothing in the plan makes it; declare a Directory for it, or require the "
+        "Package that brings it";
   }
 }
 

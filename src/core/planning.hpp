@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -88,6 +89,8 @@ void for_each_ancestor(std::string_view path, Visit visit) {
   }
 }
 [[nodiscard]] std::string_view parent_of(std::string_view path);
+// "missing folder: /d does not exist"; `parent` as an observation has it.
+[[nodiscard]] std::string missing_folder_words(std::string_view parent);
 [[nodiscard]] bool is_own_package(const model::Target& target);
 
 [[nodiscard]] bool builds(ActionKind kind);   // create, update, replace

@@ -34,7 +34,7 @@ Action remake(const Planning& planning, const Subject& subject, const Action& pl
   if (action.kind == ActionKind::update && action.changes.empty())
     return settled(subject, std::move(action));
   if (builds(action.kind) && action.refusal.empty() && !now.missing_parent.empty())
-    action.refusal = "missing folder: " + now.missing_parent + " does not exist";
+    action.refusal = missing_folder_words(now.missing_parent);
   return action;
 }
 

@@ -104,15 +104,19 @@ Status check_strict(const Sight& sight, const os::Folder& folder) {
               "trust.strictPaths: not looked at and not touched; " + describe_untrusted(folder));
 }
 
-// "/srv/data (a link to /mnt/data)", if that is on the way and leads to nothing; else empty.
-static std::string find_dangling_link(Sight& sight, const SharedText& path) {
+// What is on the way and is no folder: "/srv/data (a link to /mnt/data)" that leads to none, or
+// "/srv/data (a socket, no folder)". Empty: nothing is.
+static std::string find_in_the_way(Sight& sight, const SharedText& path) {
   for (auto slash = path.view().find('/', 1); slash != std::string_view::npos;
        slash = path.view().find('/', slash + 1)) {
     const std::string above(path.view().substr(0, slash));
     const auto where = sight.walker().locate(above);
     const auto stat = where ? sight.find(*where) : Result<std::optional<os::FileStat>>();
     if (!where || !stat || !*stat) return {};
-    if ((*stat)->type != os::FileType::symlink || sight.walker().locate(above + "/x")) continue;
+    const auto type = (*stat)->type;
+    if (type != os::FileType::symlink && type != os::FileType::directory)
+      return above + " (a " + std::string(to_string(type)) + std::string(core::kNoFolder);
+    if (type != os::FileType::symlink || sight.walker().locate(above + "/x")) continue;
     const auto target = sight.files().read_symlink(where->folder->handle, where->name);
     return above + " (a link to " + (target ? shown(*target) : "what cannot be read") + ")";
   }
@@ -140,7 +144,7 @@ std::optional<os::Location> reach(Sight& sight, const model::Resource& resource,
   }
   seen.found = core::Found::absent;
   if (resource.absent()) return std::nullopt;
-  seen.missing_parent = find_dangling_link(sight, path);
+  seen.missing_parent = find_in_the_way(sight, path);
   const auto slash = path.rfind('/');
   if (seen.missing_parent.empty()) seen.missing_parent = path.substr(0, slash == 0 ? 1 : slash);
   add_state_drift(seen, false);

@@ -83,6 +83,16 @@ class Ways(Case):
         self.assertEqual(self.bench.enforce().code, 0)
         self.assertEqual((self.bench.root / "mnt/data/app/a").read_text(), "a\n")
 
+    def test_no_folder(self):
+        """paths: what is on the way and is no folder is named with what it is, and not said to be missing"""
+        (self.bench.root / "d").mkdir()
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(self.bench.root / "d/sock"))
+            self.bench.declare(fleet.file("a", "/d/sock/a", "a\n"), fleet.file("b", "/d/sock/in/b", "b\n"))
+            done = self.bench.run("plan")
+        self.assertEqual(done.out.count("missing folder: /d/sock (a socket, no folder) and nothing in the plan makes it"), 2, done.out)
+        self.assertNotIn("does not exist", done.out)
+
     def test_summary(self):
         """plan: the summary line counts what will fail of all actions, removals included"""
         (self.bench.root / "d").mkdir()

@@ -101,7 +101,9 @@ std::string Machine::missing_parent(const std::string& name) const {
   std::string missing;
   for (auto at = parent(name); at != "/"; at = parent(at)) {
     const auto* object = find(at);
-    if (object == nullptr || object->found != Found::directory) missing = at;
+    if (object == nullptr) missing = at;
+    if (object != nullptr && object->found != Found::directory)
+      missing = at + " (a " + std::string(to_string(object->found)) + std::string(kNoFolder);
   }
   return missing;
 }

@@ -137,6 +137,15 @@ TEST_CASE("plan: a file in a folder that nobody makes is refused in words that s
   CHECK(refusal_at(plan, "/d/a").find("declare a Directory") != std::string::npos);
 }
 
+TEST_CASE("plan: what lies where a folder should be is named, and not said to be missing") {
+  World world;
+  world.machine.put("/d", Found::file);
+  const auto plan = world.plan(manifest_of({file("a", "/d/a")}));
+  const auto refusal = refusal_at(plan, "/d/a");
+  CHECK(refusal.find("missing folder: /d (a file, no folder) and nothing") == 0);
+  CHECK(refusal.find("does not exist") == std::string::npos);
+}
+
 TEST_CASE("plan: [F28] a folder whose name begins alike does not count as the parent") {
   World world;
   const auto plan = world.plan(manifest_of({folder("d", "/dir"), file("a", "/dir1/a")}));

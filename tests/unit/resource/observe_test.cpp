@@ -114,7 +114,10 @@ TEST_CASE("resource: a missing folder on the way is named, and absent is then as
   CHECK(m.scene.observe(a_file("/a/b/c").absent().done()).condition == Condition::converged);
   m.model.put_file("/a", "a file where a folder should be");
   CHECK(m.scene.observe(a_file("/a/b").absent().done()).condition == Condition::converged);
-  CHECK(m.scene.observe(a_symlink("/a/b", "c").done()).missing_parent == "/a");
+  const auto in_the_way = m.scene.observe(a_symlink("/a/b", "c").done());
+  CHECK(in_the_way.missing_parent == "/a (a regular file, no folder)");
+  const auto above = m.scene.observe(a_symlink("/a/b/c", "d").done());
+  CHECK(above.missing_parent == "/a (a regular file, no folder)");
 }
 
 TEST_CASE("resource: a file without content that is missing cannot be made") {

@@ -91,6 +91,9 @@ struct PurgeEntry {
   std::string reason;     // why not removable
 };
 
+// What ends a `missing_parent` that is there and is no folder.
+inline constexpr std::string_view kNoFolder = ", no folder)";
+
 // The field by which extended attributes differ; only what is put back declares any.
 inline constexpr std::string_view kAttributesField = "attributes";
 
@@ -105,7 +108,9 @@ struct Observation {
   SharedText obstacle_detail;
   // For reports only, neither recorded nor in the digest: what a person should know of the place.
   SharedText warning;
-  SharedText missing_parent;  // nearest folder of the target that does not exist; empty if it does
+  // Nearest folder of the target that does not exist, or what lies there and is none, with
+  // kNoFolder behind it; empty if it exists.
+  SharedText missing_parent;
   std::vector<PurgeEntry> purge;  // sorted by name
   std::uint32_t entries = 0;      // of a directory that is in the way: names in it; 0: not counted
   Identity identity;
