@@ -41,9 +41,10 @@ Status send_manifest(wire::LocalStream& stream, const Desired& desired) {
 
 using Take = std::function<void(LocalFrame kind, std::string_view text)>;
 
-// Connects, sends, and hands each frame of the answer to `take`.
+// Connects, sends, and hands each frame of the answer to `take`, the first of them `within_ns`.
 Result<int> converse(const std::string& path, const host::LocalRequest& request,
-                     const Desired* desired, const Take& take) {
+                     const Desired* desired, const Take& take,
+                     std::int64_t within_ns = kTakenUpWithinNs) {
   auto connected = wire::LocalStream::connect(path);
   if (!connected && connected.error().code() == ErrorCode::unavailable)
     return fail(ErrorCode::not_found, connected.error().message());
@@ -55,11 +56,11 @@ Result<int> converse(const std::string& path, const host::LocalRequest& request,
                 path + ": somebody else listens there, uid " + std::to_string(peer.uid));
   const auto text = host::encode_request(request);
   auto sent =
-      stream.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), kTakenUpWithinNs);
+      stream.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), within_ns);
   if (sent && desired != nullptr) sent = send_manifest(stream, *desired);
   // Where sending failed the service may have said why before it hung up.
   for (bool taken_up = false;;) {
-    auto frame = stream.receive(wire::kMaxFrame, taken_up ? kNoLimit : kTakenUpWithinNs);
+    auto frame = stream.receive(wire::kMaxFrame, taken_up ? kNoLimit : within_ns);
     if (!frame) return fail(silent(peer, sent ? frame.error() : sent.error()));
     const auto kind = static_cast<LocalFrame>(frame->kind);
     taken_up = true;
@@ -115,14 +116,16 @@ Status tell_service(const Arguments& arguments, host::LocalRequest request) {
   return fail(code == kBusy ? ErrorCode::busy : ErrorCode::refused, std::move(errors));
 }
 
-std::optional<host::ServiceFacts> find_service_facts(const Arguments& arguments) {
+Result<std::optional<host::ServiceFacts>> find_service_facts(const Arguments& arguments,
+                                                             std::int64_t within_ns) {
   const auto request = make_local_request(arguments, host::LocalVerb::facts);
   if (!request) return std::nullopt;
   std::string text;
-  const auto asked = converse(socket_path(arguments), *request, nullptr,
-                              [&text](LocalFrame kind, std::string_view part) {
-                                if (kind == LocalFrame::output) text += part;
-                              });
+  const auto take = [&text](LocalFrame kind, std::string_view part) {
+    if (kind == LocalFrame::output) text += part;
+  };
+  const auto asked = converse(socket_path(arguments), *request, nullptr, take, within_ns);
+  if (!asked && asked.error().code() == ErrorCode::busy) return fail(asked.error());
   if (!asked || *asked != 0) return std::nullopt;
   auto facts = host::parse_facts(text);
   if (!facts) return std::nullopt;

@@ -20,7 +20,9 @@ namespace datum::program {
 // The same for a request without an answer but whether it was done: what the service says against
 // it is the error. `not_found` and `busy` as above.
 [[nodiscard]] Status tell_service(const Arguments& arguments, host::LocalRequest request);
-// What only a running service knows; nothing where none answers.
-[[nodiscard]] std::optional<host::ServiceFacts> find_service_facts(const Arguments& arguments);
+// What only a running service knows; nothing where none can be asked. `busy`: one has the store and
+// does not answer `within_ns`, or hangs up.
+[[nodiscard]] Result<std::optional<host::ServiceFacts>> find_service_facts(
+    const Arguments& arguments, std::int64_t within_ns);
 
 }  // namespace datum::program

@@ -10,6 +10,7 @@ import socket
 import stat
 import struct
 import sys
+import time
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
@@ -180,8 +181,15 @@ class Socket(unittest.TestCase):
         host.signal(signal.SIGSTOP)
         try:
             asked = self.datum("observe")
+            began = time.monotonic()
+            status = self.datum("status", config=False)
+            took = time.monotonic() - began
         finally:
             host.signal(signal.SIGCONT)
+        self.assertIn(f"process {host.process.pid}) has the store and does not answer", status.out)
+        self.assertIn("this is from the store alone", status.out)
+        self.assertIn("h1: drifted", status.out)
+        self.assertLess(took, 10)
         self.assertEqual(asked.code, 3, asked.text)
         self.assertIn(f"process {host.process.pid}", asked.err)
         self.assertEqual(host.stop(), 0, host.said)
