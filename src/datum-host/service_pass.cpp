@@ -110,7 +110,7 @@ loop::Task<Result<program::Desired>> Service::load() {
   }
   using Loaded = Result<program::Desired>;
   program::DesiredSource source;
-  source.fleet = *configuration_.source.value;
+  source.fleet = program::below(session_.root_path, *configuration_.source.value);
   source.host = configuration_.host.value.value_or("");
   const bool strict = configuration_.strict_paths.value;
   const auto words = std::make_shared<std::string>();

@@ -31,11 +31,15 @@ std::string host_name(const Arguments& arguments) {
   return host_name(arguments.host);
 }
 
+std::string local_fleet(const Arguments& arguments, const std::string& source) {
+  return below(absolute_path(arguments.root), source);
+}
+
 void fill_in(Arguments& arguments, const config::Configuration& configuration) {
   if (arguments.host.empty() && configuration.host.value && arguments.manifest.empty())
     arguments.host = *configuration.host.value;
   if (arguments.fleet.empty() && arguments.manifest.empty() && configuration.source.value)
-    arguments.fleet = *configuration.source.value;
+    arguments.fleet = local_fleet(arguments, *configuration.source.value);
 }
 
 std::optional<core::Mode> mode_argument(const Arguments& arguments) {

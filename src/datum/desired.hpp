@@ -25,6 +25,8 @@ namespace datum::program {
 void print_findings(const fleet::Findings& findings, const char* word);
 // The host that is meant: --host, or this machine's name.
 [[nodiscard]] std::string host_name(const Arguments& arguments);
+// `source` of agent.yaml, which is below the root as all paths of that file are.
+[[nodiscard]] std::string local_fleet(const Arguments& arguments, const std::string& source);
 // What agent.yaml gives where the command line is silent: the host's name, and a local fleet.
 void fill_in(Arguments& arguments, const config::Configuration& configuration);
 // `--mode`; nothing where it was not given.

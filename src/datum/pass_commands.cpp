@@ -110,7 +110,8 @@ PassView view_of(const Arguments& arguments) {
 // A fleet that a person names is theirs to judge; the one of agent.yaml is read unattended.
 Status check_fleet(Session& session, const Arguments& arguments,
                    const config::Configuration& configuration) {
-  const bool local = configuration.source.value && *configuration.source.value == arguments.fleet;
+  const auto& source = configuration.source.value;
+  const bool local = source && local_fleet(arguments, *source) == arguments.fleet;
   if (arguments.fleet.empty() || (!local && !session.strict_paths)) return {};
   DATUM_ASSIGN(const auto words,
                check_fleet_way(*session.files, arguments.fleet, session.strict_paths));

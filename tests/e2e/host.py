@@ -94,6 +94,7 @@ class Service(Scene, unittest.TestCase):
         host = self.bench.start()
         self.assertEqual(host.wait_end(), 78)
         self.assertIn("agent.yaml:1:", host.said)
+        self.assertTrue(host.said.startswith("datum-host: "), host.said)  # no manager reads it: no mark
         self.bench.configure()
         (self.bench.config / "agent.yaml").chmod(0o666)
         host = self.bench.start()
@@ -105,7 +106,7 @@ class Service(Scene, unittest.TestCase):
         """host: a store that is bound to another host is refused with 74 and in words"""
         self.bench.configure()
         self.assertEqual(self.make_store(), 2)
-        self.bench.configure(f"host: other\nsource: {self.bench.fleet}\n")
+        self.bench.configure("host: other\nsource: /srv/fleet\n")
         host = self.bench.start()
         self.assertEqual(host.wait_end(), 74)
         self.assertIn("bound to the host", host.said)

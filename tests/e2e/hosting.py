@@ -36,6 +36,8 @@ class Bench(fleet.Bench):
         self.config = self.scratch / "config"
         self.config.mkdir(mode=0o755)
         (self.root / "run").mkdir(mode=0o755)
+        (self.root / "srv").mkdir(mode=0o755)
+        self.fleet = self.root / "srv/fleet"  # agent.yaml's paths are below the root
         self.hosts = []
 
     def close(self):
@@ -47,7 +49,7 @@ class Bench(fleet.Bench):
         """agent.yaml of the usual keys, or exactly `text`."""
         if text is None:
             lines = [f"host: {fleet.HOST}", f"reconciliation: {{mode: {mode}, interval: {interval}}}",
-                     f"source: {self.fleet}", *(f"{key}: {value}" for key, value in keys.items())]
+                     "source: /srv/fleet", *(f"{key}: {value}" for key, value in keys.items())]
             text = "\n".join(lines) + "\n"
         part = self.config / "agent.yaml.part"
         part.write_text(text)
