@@ -41,7 +41,7 @@ void write_log(Weight weight, const std::string& text) {
   const auto priority = weight == Weight::error     ? host::Priority::error
                         : weight == Weight::warning ? host::Priority::warning
                                                     : host::Priority::notice;
-  const auto line = host::error_line(priority, text);
+  const auto line = host::error_line(host::manager_mark(priority), text);
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 

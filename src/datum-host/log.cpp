@@ -37,10 +37,11 @@ Log Log::open() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   const bool journal = stream != nullptr && leads_to_journal(stream);
   ::unsetenv("JOURNAL_STREAM");
-  return Log(journal ? connect_journal() : -1);
+  return {journal ? connect_journal() : -1, journal};
 }
 
-Log::Log(Log&& other) noexcept : journal_(std::exchange(other.journal_, -1)) {}
+Log::Log(Log&& other) noexcept
+    : journal_(std::exchange(other.journal_, -1)), marks_(other.marks_) {}
 
 Log::~Log() {
   if (journal_ >= 0) ::close(journal_);
@@ -52,7 +53,7 @@ void Log::write(Priority priority, std::string_view text, const std::vector<LogF
     if (::send(journal_, datagram.data(), datagram.size(), MSG_NOSIGNAL) >= 0) return;
   }
   // What the journal does not take (it restarts) goes where it reads as well.
-  const auto line = error_line(priority, text);
+  const auto line = error_line(marks_ ? manager_mark(priority) : "datum-host: ", text);
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 

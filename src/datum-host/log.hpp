@@ -24,8 +24,9 @@ class Log {
   void notice(std::string_view text) { write(Priority::notice, text); }
 
  private:
-  explicit Log(int journal) : journal_(journal) {}
+  Log(int journal, bool marks) : journal_(journal), marks_(marks) {}
   int journal_;  // a connected socket; -1: standard error
+  bool marks_;   // a manager reads standard error, and no person
 };
 
 }  // namespace datum::host

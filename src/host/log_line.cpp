@@ -38,8 +38,12 @@ std::string journal_datagram(Priority priority, std::string_view text,
   return out;
 }
 
-std::string error_line(Priority priority, std::string_view text) {
-  std::string out = "<" + std::to_string(static_cast<int>(priority)) + ">";
+std::string manager_mark(Priority priority) {
+  return "<" + std::to_string(static_cast<int>(priority)) + ">";
+}
+
+std::string error_line(std::string_view before, std::string_view text) {
+  std::string out(before);
   for (const char letter : cut(text)) {
     const auto byte = static_cast<unsigned char>(letter);
     if (byte >= 0x20 && byte != 0x7f) {

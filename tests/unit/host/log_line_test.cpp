@@ -22,10 +22,12 @@ TEST_CASE("log: a value with line ends cannot make fields of its own") {
 TEST_CASE("log: a text without end is cut, and says so") {
   const std::string text(100'000, 'x');
   CHECK(journal_datagram(Priority::info, text, {}).size() < 2 * kMaxLogText);
-  CHECK(error_line(Priority::info, text).find(" [cut]\n") != std::string::npos);
+  CHECK(error_line(manager_mark(Priority::info), text).find(" [cut]\n") != std::string::npos);
 }
 
 TEST_CASE("log: a line of standard error is one line, whatever the text holds") {
-  CHECK(error_line(Priority::error, "a\nb\x1b[1m\x7f") == "<3>a\\x0ab\\x1b[1m\\x7f\n");
-  CHECK(error_line(Priority::info, "größer") == "<6>größer\n");
+  CHECK(error_line(manager_mark(Priority::error), "a\nb\x1b[1m\x7f") ==
+        "<3>a\\x0ab\\x1b[1m\\x7f\n");
+  CHECK(error_line(manager_mark(Priority::info), "größer") == "<6>größer\n");
+  CHECK(error_line("datum-host: ", "a\nb") == "datum-host: a\\x0ab\n");
 }

@@ -25,7 +25,10 @@ inline constexpr std::size_t kMaxLogText = 8 * 1024;
 // the form with a length. Texts beyond kMaxLogText are cut, and say so.
 [[nodiscard]] std::string journal_datagram(Priority priority, std::string_view text,
                                            std::span<const LogField> fields);
-// "<6>text\n": control characters as \xNN, so that it is one line whatever the text holds.
-[[nodiscard]] std::string error_line(Priority priority, std::string_view text);
+// "<6>": what a service manager takes off a line of standard error and reads its priority from.
+[[nodiscard]] std::string manager_mark(Priority priority);
+// Both and "\n": control characters of the text as \xNN, so that it is one line whatever it holds.
+// `before` is a manager's mark, or the program's name where a person reads.
+[[nodiscard]] std::string error_line(std::string_view before, std::string_view text);
 
 }  // namespace datum::host
