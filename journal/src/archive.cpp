@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "archive_choice.hpp"
 #include "datum/journal/archive_gaps.hpp"
 #include "export_format.hpp"
 #include "store_folder.hpp"
@@ -54,16 +55,6 @@ Result<ExportFacts> read_back(const std::string& path) {
   return facts;
 }
 
-// Hash that the first record of a file or a journal carries of the one before it.
-Result<Digest> previous_of(Reader& reader, Seq first) {
-  Digest previous;
-  DATUM_TRY(reader.read(first, [&](const Record& record) {
-    previous = record.previous;
-    return Visit::stop;
-  }));
-  return previous;
-}
-
 // Everything in the folder that has the name of an archive's file, by name.
 Result<std::vector<std::pair<ArchiveFile, mode_t>>> list_named(const std::string& folder) {
   std::vector<std::pair<ArchiveFile, mode_t>> named;
@@ -86,37 +77,20 @@ Result<std::vector<std::pair<ArchiveFile, mode_t>>> list_named(const std::string
   return named;
 }
 
-// Walks the files in order; `finding` tells the first that does not fit.
+// Walks the files in order; `finding` tells the first that does not fit. That they chain their ends
+// have said; here each is read whole, and is what its ends say.
 Status check_files(Reader& live, const std::string& folder, Verification& finding) {
-  DATUM_ASSIGN(const auto files, list_archive(folder));
-  DATUM_ASSIGN(const Head head, live.read_head());
-  Seq next = 0;  // none yet; what is missing between files is find_gaps' matter
-  Digest hash;
-  const auto misfit = [&finding](const std::string& name, const std::string& what) -> Status {
-    finding.problem = (name.empty() ? "the archive: " : name + ": ") + what;
-    return fail(ErrorCode::corrupt, finding.problem);
-  };
-  for (const auto& file : files) {
-    if (file.from >= head.first) break;  // its records are all live still
-    DATUM_ASSIGN(const auto reader, open_export(folder + "/" + file.name));
-    DATUM_ASSIGN(const Head held, reader->read_head());
-    if (reader->store_id() != live.store_id()) return misfit(file.name, "is of another store");
-    if (held.first != file.from || held.seq != file.to)
-      return misfit(file.name, "holds other records than its name says");
-    if (file.from < next) return misfit(file.name, "begins before the one before it ends");
-    DATUM_ASSIGN(const Digest previous, previous_of(*reader, held.first));
-    const bool is_after_gap = file.from > std::max<Seq>(next, 1);
-    if (!is_after_gap && previous != hash)
-      return misfit(file.name, "does not continue the one before");
-    finding.records += held.seq - held.first + 1;
-    next = held.seq + 1;
-    hash = held.hash;
+  DATUM_ASSIGN(const auto choice, choose_files(live, folder));
+  for (const auto& [file, edges] : choice.chosen) {
+    DATUM_ASSIGN(const auto facts, read_back(folder + "/" + file.name));
+    if (!edges || facts.head != edges->facts.head || facts.first != file.from ||
+        facts.last != file.to)
+      return fail(ErrorCode::corrupt, file.name + ": was changed while it was read");
+    finding.records += facts.count();
   }
-  // After the last file a gap, or a deletion that is not finished: then both hold the same.
-  if (next != head.first) return {};
-  DATUM_ASSIGN(const Digest previous, previous_of(live, head.first));
-  if (previous != hash) return misfit("", "the journal does not continue it");
-  return {};
+  if (choice.strays.empty()) return {};
+  const auto& stray = choice.strays.front();
+  return fail(ErrorCode::corrupt, stray.name + " " + stray.why);
 }
 
 }  // namespace
@@ -164,21 +138,6 @@ Result<std::vector<std::string>> list_foreign(const std::string& folder) {
   for (auto& [file, mode] : named)
     if (!S_ISREG(mode)) foreign.push_back(std::move(file.name));
   return foreign;
-}
-
-Result<std::size_t> drop_unfinished(const std::string& folder, Seq archived) {
-  DATUM_ASSIGN(const auto files, list_archive(folder));
-  std::size_t dropped = 0;
-  for (const auto& file : files) {
-    if (file.from <= archived) continue;
-    const auto path = folder + "/" + file.name;
-    if (::unlink(path.c_str()) != 0) return fail(error_from_errno(errno, "remove " + path));
-    ++dropped;
-  }
-  if (dropped == 0) return dropped;
-  DATUM_ASSIGN(const Fd opened, open_folder(folder));
-  DATUM_TRY(sync_fd(opened.get(), folder));
-  return dropped;
 }
 
 Result<Verification> verify_archive(Reader& live, const std::string& folder) {

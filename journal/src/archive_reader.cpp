@@ -3,6 +3,7 @@
 // file holds any more are passed over, and read_gaps names them.
 #include <algorithm>
 
+#include "archive_choice.hpp"
 #include "datum/journal/archive.hpp"
 #include "datum/journal/archive_gaps.hpp"
 
@@ -76,6 +77,10 @@ class JoinedReader final : public Reader {
   [[nodiscard]] std::uint32_t level() const override { return live_->level(); }
   void release_memory() override { live_->release_memory(); }
 
+  Result<std::vector<Stray>> read_strays(Seq archived) {
+    return find_strays(*live_, folder_, archived);
+  }
+
   Result<std::vector<Gap>> read_gaps() {
     DATUM_TRY(refresh());
     return gaps_;
@@ -88,9 +93,13 @@ class JoinedReader final : public Reader {
     const bool is_known = is_listed_ && head.first == head_.first;
     head_ = head;
     if (is_known) return {};
-    DATUM_ASSIGN(files_, list_archive(folder_));
+    DATUM_ASSIGN(auto choice, choose_files(*live_, folder_));
+    head_ = choice.head;
+    chosen_ = std::move(choice.chosen);
     is_listed_ = true;
-    gaps_ = find_gaps(files_, head.first);
+    std::vector<ArchiveFile> files;
+    for (const auto& [file, edges] : chosen_) files.push_back(file);
+    gaps_ = find_gaps(files, head_.first);
     first_ = gaps_.empty() ? 1 : gaps_.back().to + 1;
     return {};
   }
@@ -149,17 +158,17 @@ class JoinedReader final : public Reader {
 
   Result<Reader*> open_at(Seq seq) {
     if (open_ && open_file_.from <= seq && seq <= open_file_.to) return open_.get();
-    for (const auto& file : files_) {
+    for (const auto& [file, edges] : chosen_) {
       if (seq < file.from || seq > file.to) continue;
       open_.reset();
       auto opened = open_export(folder_ + "/" + file.name);
       if (!opened) return fail(damaged(opened.error()));
+      DATUM_ASSIGN(const Head held, (*opened)->read_head());
+      if (!edges || (*opened)->store_id() != live_->store_id() || held.first != file.from ||
+          held.hash != edges->facts.head)
+        return fail(damaged({ErrorCode::corrupt,
+                             folder_ + "/" + file.name + " was changed while it was looked at"}));
       open_ = std::move(*opened);
-      DATUM_ASSIGN(const Head held, open_->read_head());
-      if (open_->store_id() != live_->store_id() || held.first != file.from || held.seq != file.to)
-        return fail(damaged({ErrorCode::corrupt, folder_ + "/" + file.name +
-                                                     " is not what its name says, or of another "
-                                                     "store"}));
       open_file_ = file;
       return open_.get();
     }
@@ -168,7 +177,7 @@ class JoinedReader final : public Reader {
 
   std::unique_ptr<Reader> live_;
   std::string folder_;
-  std::vector<ArchiveFile> files_;
+  std::vector<ChosenFile> chosen_;
   std::vector<Gap> gaps_;
   bool is_listed_ = false;
   Head head_;
@@ -194,6 +203,11 @@ std::vector<Gap> find_gaps(std::span<const ArchiveFile> files, Seq first_live) {
 Result<std::vector<Gap>> read_gaps(Reader& reader) {
   auto* const joined = dynamic_cast<JoinedReader*>(&reader);
   return joined != nullptr ? joined->read_gaps() : std::vector<Gap>{};
+}
+
+Result<std::vector<Stray>> read_strays(Reader& reader, Seq archived) {
+  auto* const joined = dynamic_cast<JoinedReader*>(&reader);
+  return joined != nullptr ? joined->read_strays(archived) : std::vector<Stray>{};
 }
 
 Result<std::unique_ptr<Reader>> join_archive(std::unique_ptr<Reader> live,

@@ -180,4 +180,27 @@ Result<ExportFacts> check_export(ExportSource& source, const ExportVisitor& visi
   return facts;
 }
 
+Result<ExportEdges> read_edges(ExportSource& source) {
+  if (source.size() < kExportHeader + kExportTrailer)
+    return fail(ErrorCode::corrupt, "the file is too short for a journal export");
+  ExportEdges edges;
+  DATUM_ASSIGN(const ByteView header, source.view(0, kExportHeader));
+  DATUM_ASSIGN(edges.facts, read_header(header, source.size()));
+  auto& facts = edges.facts;
+  if (facts.count() == 0) return fail(ErrorCode::corrupt, "the export holds no record");
+  DATUM_ASSIGN(const ByteView value, source.view_value(kExportHeader, facts.first));
+  DATUM_ASSIGN(const Record first, read_value(value, facts.first));
+  edges.previous = first.previous;
+  DATUM_ASSIGN(const ByteView trailer, source.view(source.size() - kExportTrailer, kExportTrailer));
+  const auto* const at = trailer.data();
+  const bool is_whole =
+      as_text(trailer.first(kTrailerMagic.size())) == kTrailerMagic &&
+      load_le<std::uint32_t>(at + kTrailerCrcAt) == crypto::crc32c(trailer.first(kTrailerCrcAt)) &&
+      load_le<std::uint64_t>(at + 8) == facts.count() &&
+      load_le<std::uint64_t>(at + 16) == facts.last;
+  if (!is_whole) return fail(ErrorCode::corrupt, "the export's trailer does not fit its header");
+  std::memcpy(facts.head.bytes.data(), at + 24, Digest::kSize);
+  return edges;
+}
+
 }  // namespace datum::journal

@@ -66,4 +66,12 @@ using ContentVisitor = std::function<void(std::uint64_t offset, const Digest&)>;
                                                Seq& bad_seq,
                                                const ContentVisitor& visit_content = {});
 
+// What both ends of an export say, without what lies between: enough to tell whose it would be, and
+// no proof that it is sound. `corrupt` like a whole check.
+struct ExportEdges {
+  ExportFacts facts;  // without how many contents follow
+  Digest previous;    // what the first record carries of the one before it
+};
+[[nodiscard]] Result<ExportEdges> read_edges(ExportSource& source);
+
 }  // namespace datum::journal

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "commands.hpp"
+#include "datum/history/archive.hpp"
+#include "datum/history/missing.hpp"
 #include "datum/host/service_status.hpp"
 #include "datum/inspect/store_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
@@ -61,6 +63,9 @@ Result<int> run_status(const Arguments& arguments) {
   if (std::filesystem::is_directory(path, ignored))  // an export has neither key nor blobs
     faults = engine::find_store_faults(*files, path, state);
   if (!asked) faults.push_back(asked.error().message() + "; this is from the store alone");
+  DATUM_ASSIGN(auto strays,
+               history::describe_strays(*known.story.reader, history::archive_folder(path)));
+  if (!strays.empty()) faults.push_back(std::move(strays));
   if (service) add_service(status, faults, *service);
   DATUM_ASSIGN(auto reverting, inspect::read_reverting(*known.story.reader, state));
   const inspect::StatusNotes notes{contests, faults, service ? service->link : std::string(),

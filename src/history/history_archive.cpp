@@ -1,22 +1,27 @@
 // Archiving in the order that a crash cannot spoil: checkpoint, export read back, the event that
 // says so, and only then the deletion. A crash before the event leaves a file that the next archive
-// removes; one after it leaves a deletion that the next one finishes.
+// removes; one after it leaves a deletion that the next one finishes. A file that neither explains
+// is nobody's to remove.
 #include <utility>
 
 #include "checkpoint.hpp"
 #include "datum/codec/checkpoint.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/history.hpp"
+#include "datum/history/missing.hpp"
 
 namespace datum::history {
 namespace {
 
-// What an earlier archive could not finish.
+// What an earlier archive could not finish. A file that is no part of the archive may be the only
+// copy of its records: until somebody has moved it away, nothing is archived.
 Status settle(journal::Log& log, const std::string& folder) {
+  DATUM_ASSIGN(const auto strays, describe_strays(log, folder));
+  if (!strays.empty()) return fail(ErrorCode::conflict, strays);
   DATUM_ASSIGN(const Seq archived, read_archived(log));
   DATUM_ASSIGN(const auto head, log.read_head());
   if (archived >= head.first) DATUM_TRY(log.remove_before(archived + 1));
-  DATUM_TRY(journal::drop_unfinished(folder, archived));
+  DATUM_TRY(journal::drop_unfinished(log, folder, archived));
   return {};
 }
 

@@ -36,10 +36,41 @@ Result<std::string> foreign_words(const std::string& folder) {
          " (links are not followed)";
 }
 
-Result<std::string> words_of(const std::vector<journal::Gap>& gaps, const std::string& folder) {
+// A writer that archives meanwhile is seen half done: then it is asked again.
+Result<std::vector<journal::Stray>> find_strays_now(journal::Reader& reader,
+                                                    const std::string& folder) {
+  constexpr int kMaxLooks = 8;
+  for (int looks = 1;; ++looks) {
+    DATUM_ASSIGN(const Seq archived, read_archived(reader));
+    auto* const log = dynamic_cast<journal::Log*>(&reader);
+    DATUM_ASSIGN(auto strays, log != nullptr ? journal::find_strays(*log, folder, archived)
+                                             : journal::read_strays(reader, archived));
+    DATUM_ASSIGN(const Seq later, read_archived(reader));
+    if (strays.empty() || later == archived || looks == kMaxLooks) return strays;
+  }
+}
+
+// Whether another file has the place of the one that the event tells of.
+bool is_another(const core::RecordsArchived& archived, const std::string& folder) {
+  const auto file = journal::open_export(folder + "/" + archived.file);
+  if (!file) return false;  // gone, or damaged, which verify says by itself
+  const auto head = (*file)->read_head();
+  return head && head->hash != archived.head;
+}
+
+std::string stray_words(const std::vector<journal::Stray>& strays, const std::string& folder) {
+  std::vector<std::string> words;
+  words.reserve(strays.size());
+  for (const auto& stray : strays) words.push_back(folder + "/" + stray.name + " " + stray.why);
+  return joined_words(words);
+}
+
+Result<std::string> words_of(journal::Reader& reader, const std::vector<journal::Gap>& gaps,
+                             const std::string& folder) {
   DATUM_ASSIGN(const auto foreign, foreign_words(folder));
+  DATUM_ASSIGN(const auto strays, find_strays_now(reader, folder));
   return range_words(gaps) + ": they were archived, and no file in " + folder + " holds them" +
-         foreign;
+         foreign + (strays.empty() ? "" : "; " + stray_words(strays, folder));
 }
 
 }  // namespace
@@ -56,13 +87,15 @@ Result<std::vector<journal::Gap>> find_missing(journal::Reader& reader) {
 Result<std::string> describe_missing(journal::Reader& reader, const std::string& store_folder) {
   DATUM_ASSIGN(const auto gaps, find_missing(reader));
   if (gaps.empty()) return std::string();
-  return words_of(gaps, archive_folder(store_folder));
+  return words_of(reader, gaps, archive_folder(store_folder));
 }
 
 Result<std::string> name_missing(journal::Reader& reader, const std::string& store_folder) {
   DATUM_ASSIGN(const auto gaps, find_missing(reader));
   if (gaps.empty()) return std::string();
   std::vector<std::string> files;
+  std::string other;  // behind a gap no chain says whose a file is; the event does
+  const auto folder = archive_folder(store_folder);
   DATUM_TRY(scan_events(reader, 1, [&](const StoredEvent& stored) {
     const auto* const archived = std::get_if<core::RecordsArchived>(&stored.event);
     if (archived == nullptr) return journal::Visit::go_on;
@@ -70,11 +103,22 @@ Result<std::string> name_missing(journal::Reader& reader, const std::string& sto
       return archived->from <= gap.to && gap.from <= archived->to;
     });
     if (is_wanted) files.push_back(archived->file);
+    if (!is_wanted && other.empty() && is_another(*archived, folder)) other = archived->file;
     return journal::Visit::go_on;
   }));
-  DATUM_ASSIGN(auto words, words_of(gaps, archive_folder(store_folder)));
+  DATUM_ASSIGN(auto words, words_of(reader, gaps, folder));
   if (!files.empty()) words += "; they were in " + joined_words(files);
+  if (!other.empty()) words += "; " + folder + "/" + other + " is not the file that was archived";
   return words;
+}
+
+Result<std::string> describe_strays(journal::Reader& reader, const std::string& folder) {
+  DATUM_ASSIGN(const auto strays, find_strays_now(reader, folder));
+  if (strays.empty()) return std::string();
+  return stray_words(strays, folder) +
+         ". That is no part of this journal's archive, and may be the only copy of its records: "
+         "move "
+         "it away (--journal FILE reads it); until then nothing is archived";
 }
 
 }  // namespace datum::history

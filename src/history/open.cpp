@@ -112,11 +112,15 @@ Result<journal::Verification> verify_store(const std::string& store_folder) {
   verification.records += archived.records;
   verification.sound = archived.sound;
   verification.problem = archived.problem;
+  if (!verification.sound) return verification;
   DATUM_ASSIGN(const auto joined,
                journal::join_archive(std::move(log), archive_folder(store_folder)));
   DATUM_ASSIGN(verification, verify_events(*joined, std::move(verification)));
   if (!verification.sound) return verification;
   DATUM_ASSIGN(verification.problem, name_missing(*joined, store_folder));
+  if (verification.problem.empty()) {
+    DATUM_ASSIGN(verification.problem, describe_strays(*joined, archive_folder(store_folder)));
+  }
   verification.sound = verification.problem.empty();
   return verification;
 }

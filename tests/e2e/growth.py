@@ -38,6 +38,23 @@ class Case(unittest.TestCase):
     def stat(self):
         return self.journal("stat", "--json").lines[0]
 
+    def passes_above_limit(self):
+        """Passes that soon cross the limit of their agent.yaml."""
+        (self.config / "agent.yaml").write_text("journal: {archiveAbove: 16MiB, archiveAfter: 365d}\n")
+        self.config.chmod(0o700)
+        # Long paths make long records: a pass over these files takes some 10 MiB.
+        names = ["d" * 240] * 12
+        folders = ["/" + "/".join(names[:depth + 1]) for depth in range(len(names))]
+        files = [f"{folders[-1]}/{number:04}" for number in range(800)]
+        self.bench.declare(*[fleet.directory(f"d{depth:02}", folder) for depth, folder in enumerate(folders)],
+                           *[fleet.file(f"g{number:04}", path, f"{number}\n") for number, path in enumerate(files)])
+        for _ in range(6):
+            done = self.bench.enforce("--config", self.config)
+            self.assertEqual(done.code, 0, done.text)
+            yield done
+            for path in files:
+                (self.bench.root / path[1:]).write_text("by hand\n")
+
     def files(self):
         folder = self.bench.state / "archive"
         return sorted(os.listdir(folder)) if folder.exists() else []
@@ -81,22 +98,10 @@ class Archive(Case):
 
     def test_by_settings(self):
         """archive: a pass that crosses the limit of agent.yaml archives at its end, oldest first"""
-        (self.config / "agent.yaml").write_text("journal: {archiveAbove: 16MiB, archiveAfter: 365d}\n")
-        self.config.chmod(0o700)
-        # Long paths make long records: a pass over these files takes some 10 MiB.
-        names = ["d" * 240] * 12
-        folders = ["/" + "/".join(names[:depth + 1]) for depth in range(len(names))]
-        files = [f"{folders[-1]}/{number:04}" for number in range(800)]
-        self.bench.declare(*[fleet.directory(f"d{depth:02}", folder) for depth, folder in enumerate(folders)],
-                           *[fleet.file(f"g{number:04}", path, f"{number}\n") for number, path in enumerate(files)])
-        for _ in range(6):
-            done = self.bench.enforce("--config", self.config)
-            self.assertEqual(done.code, 0, done.text)
+        for done in self.passes_above_limit():
             self.assertEqual(done.err, "")
             if self.files():
                 break
-            for path in files:
-                (self.bench.root / path[1:]).write_text("by hand\n")
         self.assertEqual(len(self.files()), 1)
         stat = self.stat()
         print(f"# journal {stat['liveBytes']} bytes in use, archive {stat['archive'][0]['bytes']} bytes")
@@ -279,6 +284,80 @@ class Death(Case):
                     self.assertEqual(self.bench.enforce().code, 0)
         print(f"# killed at {kills} calls")
         self.assertGreater(kills, 8)
+
+
+class Strays(Case):
+    """Files in the archive that no record explains may be the only copy of what they hold."""
+
+    def names_it(self, name, why):
+        words = f"{self.bench.state}/archive/{name} {why}"
+        refused = self.journal("archive", "--through", "20")
+        self.assertEqual(refused.code, 1, refused.text)
+        for said in (refused.err, self.journal("verify").out,
+                     fleet.datum("status", "--root", self.bench.root, "--state", self.bench.state).out):
+            self.assertIn(words, said)
+            self.assertIn("move it away", said)
+        self.assertEqual(self.journal("verify").code, 1)
+
+    def passes_go_on(self):
+        """A pass of which records are due goes on, removes nothing of archive and blobs, and says why once."""
+        blobs = set(self.bench.state.glob("blobs/??/*"))
+        said = next(done.err for done in self.passes_above_limit() if done.err)
+        self.assertEqual(said.count("the journal was not archived: "), 1, said)
+        self.assertLessEqual(blobs, set(self.bench.state.glob("blobs/??/*")))
+
+    def test_put_back(self):
+        """archive: a store put back from an older copy over a newer one never removes the newer one's records, nor reads them as its own"""
+        self.live(range(4))
+        saved = self.bench.scratch / "saved"
+        subprocess.run(["cp", "-a", self.bench.state, saved], check=True)
+        self.live(range(4, 12))
+        self.assertEqual(self.journal("archive", "--through", "150").code, 0)
+        (name,) = self.files()
+        whole = (self.bench.state / "archive" / name).read_bytes()
+        subprocess.run(["cp", "-a", f"{saved}/.", f"{self.bench.state}/"], check=True)
+        self.live(["other"])
+        events = self.bench.events()
+        self.names_it(name, "holds other records than the journal does")
+        self.passes_go_on()
+        self.assertEqual((self.files(), (self.bench.state / "archive" / name).read_bytes()), ([name], whole))
+        self.assertEqual(self.bench.events()[:len(events)], events)
+        (self.bench.state / "archive" / name).rename(self.bench.scratch / name)
+        self.assertEqual(self.journal("archive", "--through", "20").code, 0)
+        self.check_whole(events)
+        self.assertEqual(len(fleet.datum("journal", "list", "--journal", self.bench.scratch / name, "--json").lines), 150)
+
+    def test_other_name(self):
+        """archive: a file under another name is named, not removed, and its records are missed and not mistaken"""
+        self.live(range(4))
+        self.assertEqual(self.journal("archive", "--through", "20").code, 0)
+        folder = self.bench.state / "archive"
+        (name,) = self.files()
+        for first, last in ((21, 40), (2, 21), (500, 519)):
+            other = f"journal-{first:020}-{last:020}.export"
+            (folder / name).rename(folder / other)
+            refused = self.journal("archive", "--through", "60")
+            self.assertEqual(refused.code, 1, refused.text)
+            self.assertIn(f"{folder}/{other} holds other records than", refused.err)
+            self.assertEqual(self.files(), [other])
+            self.assertEqual(self.bench.events()[0]["seq"], 21)
+            self.assertEqual(self.journal("verify").code, 1)
+            (folder / other).rename(folder / name)
+        self.assertEqual(self.journal("verify").code, 0)
+        self.assertEqual(self.journal("archive", "--through", "60").code, 0)
+
+    def test_other_store(self):
+        """archive: a file of another store is named and not removed"""
+        self.live(range(4))
+        self.assertEqual(self.journal("archive", "--through", "20").code, 0)
+        (name,) = self.files()
+        (self.bench.state / "archive" / name).rename(self.bench.scratch / name)
+        subprocess.run(["rm", "-r", self.bench.state], check=True)
+        self.live(range(4))
+        (self.bench.state / "archive").mkdir(mode=0o700)
+        (self.bench.scratch / name).rename(self.bench.state / "archive" / name)
+        self.names_it(name, "is of another store")
+        self.assertEqual(self.files(), [name])
 
 
 class SetAside(Case):

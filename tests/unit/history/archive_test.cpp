@@ -170,6 +170,37 @@ TEST_CASE("history: a store whose archive lacks a file is not sound, and what la
   CHECK(verify_store(scratch.path)->problem.find("missing") == std::string::npos);
 }
 
+TEST_CASE("history: nothing is archived beside a file that no record explains, and it is named") {
+  Scratch scratch;
+  live(scratch.path, 60);
+  const auto folder = archive_folder(scratch.path);
+  const auto stray = journal::archive_name(101, 200);
+  {
+    Life life(scratch.path, 30);
+    REQUIRE(life.archive(scratch.path, 100));
+    std::filesystem::copy(folder + "/" + journal::archive_name(1, 100), folder + "/" + stray);
+    const auto refused = life.archive(scratch.path, 150);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == ErrorCode::conflict);
+    CHECK(refused.error().message().starts_with(folder + "/" + stray +
+                                                " holds other records than its name says. "));
+    CHECK(refused.error().message().find("move it away") != std::string::npos);
+    CHECK(life.history->healthy());
+    CHECK(*read_archived(*life.history->log()) == 100);
+    REQUIRE(life.host.close());
+  }
+  REQUIRE(std::filesystem::exists(folder + "/" + stray));
+  const auto verified = verify_store(scratch.path);
+  REQUIRE(verified);
+  CHECK_FALSE(verified->sound);
+  CHECK(verified->problem.starts_with(folder + "/" + stray));
+  std::filesystem::remove(folder + "/" + stray);
+  CHECK(verify_store(scratch.path)->sound);
+  Life life(scratch.path, 30);
+  CHECK(life.archive(scratch.path, 150));
+  REQUIRE(life.host.close());
+}
+
 TEST_CASE("history: nothing is missing of an export, wherever it begins") {
   Scratch scratch;
   live(scratch.path, 20);

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "datum/journal/archive_gaps.hpp"
+#include "datum/journal/archive_strays.hpp"
 #include "scratch.hpp"
 
 using namespace datum;
@@ -256,8 +257,8 @@ TEST_CASE("journal: only files whose records never left the journal are dropped 
   store.archive(1, 700);
   REQUIRE(write_archive(*store.log, {701, 900}, store.files));
   REQUIRE(std::filesystem::exists(store.files + "/" + archive_name(701, 900)));
-  CHECK(drop_unfinished(store.files, 700) == std::size_t{1});
-  CHECK(drop_unfinished(store.files, 700) == std::size_t{0});
+  CHECK(drop_unfinished(*store.log, store.files, 700) == std::size_t{1});
+  CHECK(drop_unfinished(*store.log, store.files, 700) == std::size_t{0});
   const auto left = list_archive(store.files);
   REQUIRE(left);
   REQUIRE(left->size() == 1);

@@ -34,17 +34,15 @@ struct WrittenArchive {
 // looked at, and no file is opened.
 [[nodiscard]] Result<std::vector<ArchiveFile>> list_archive(const std::string& folder);
 
-// Removes the files that begin above `archived`: exports whose records never left the journal
-// because a crash came between. Says how many.
-[[nodiscard]] Result<std::size_t> drop_unfinished(const std::string& folder, Seq archived);
-
 // `live` and the files in `folder` as one journal: what both hold is read from `live`. Its head's
 // `first` is the lowest sequence from which nothing is missing; scans pass over what is, and see
-// what is held before it (archive_gaps.hpp). One file is open at a time, verified. One thread.
+// what is held before it (archive_gaps.hpp). A file whose last record does not chain into what
+// follows is no part of it (archive_strays.hpp). One file is open at a time, verified. One thread.
 [[nodiscard]] Result<std::unique_ptr<Reader>> join_archive(std::unique_ptr<Reader> live,
                                                            const std::string& folder);
 
-// Every file of `folder` whole, each continuing the one before, the last one continued by `live`.
+// Every file of `folder` whole, each continuing the one before, the last one continued by `live`;
+// of those whose records are live still nothing is said (archive_strays.hpp does).
 // Files may have been taken elsewhere: nothing is said of what is missing (archive_gaps.hpp does).
 // The finding counts the archived records only.
 [[nodiscard]] Result<Verification> verify_archive(Reader& live, const std::string& folder);

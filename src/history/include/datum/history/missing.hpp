@@ -1,5 +1,6 @@
-// Records that a store archived and that its archive does not hold any more, in words. What should
-// be there the journal itself says: by the metadata `archived`, and by the events that name files.
+// Records that a store archived and that its archive does not hold any more, and files that lie
+// there and are no part of it, in words. What should be there the journal itself says: by the
+// metadata `archived`, and by the events that name files.
 #pragma once
 
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "datum/history/events.hpp"
 #include "datum/journal/archive_gaps.hpp"
+#include "datum/journal/archive_strays.hpp"
 
 namespace datum::history {
 
@@ -19,5 +21,11 @@ namespace datum::history {
 // The same with the names of the files that held them, where a record tells. Reads every record.
 [[nodiscard]] Result<std::string> name_missing(journal::Reader& reader,
                                                const std::string& store_folder);
+
+// Files in a store's archive, `folder`, that its journal knows nothing of
+// (journal/archive_strays.hpp), and what to do with them; empty where there are none. `reader` is
+// the journal alone or with the archive.
+[[nodiscard]] Result<std::string> describe_strays(journal::Reader& reader,
+                                                  const std::string& folder);
 
 }  // namespace datum::history
