@@ -147,10 +147,30 @@ Result<std::string> real_path(const std::string& folder) {
   return std::string(path.get());
 }
 
+bool holds_data(const std::string& folder) {
+  const auto opened = open_folder(folder);
+  return opened && has_file(opened->get(), kDataName);
+}
+
+// A compaction exchanges both folders in one step, so a store never lies in the second alone: then
+// somebody moved it there, and it may be the only copy.
+Status check_not_beside(const std::string& folder) {
+  const auto real = real_path(folder);
+  const auto& place = real ? *real : folder;
+  const auto beside = place + kCompactingSuffix;
+  if (holds_data(place) || !holds_data(beside)) return {};
+  return fail(ErrorCode::refused,
+              "there is no data.mdb, but " + beside +
+                  " holds one, which may be this store and its only copy: nothing was made or "
+                  "removed. Move away what is left of " +
+                  place + ", and rename it back: mv -T " + beside + " " + place);
+}
+
 Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& options) {
   if (folder.empty() || folder.front() != '/' || (folder.size() > 1 && folder.back() == '/'))
     return fail(ErrorCode::invalid_argument, "'" + folder + "' is not an absolute folder");
   DATUM_TRY(check_options(options));
+  DATUM_TRY(check_not_beside(folder));
   if (options.mode == OpenMode::create_or_open) DATUM_TRY(make_folder(folder));
   StoreHandle store;
   store.path = folder;

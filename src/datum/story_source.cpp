@@ -6,6 +6,7 @@
 
 #include "datum/blobs/blob_store.hpp"
 #include "datum/config/quantity.hpp"
+#include "datum/engine/set_aside.hpp"
 #include "datum/history/missing.hpp"
 #include "datum/history/open.hpp"
 #include "datum/os_linux/linux_files.hpp"
@@ -52,23 +53,14 @@ Result<std::shared_ptr<const ContentSource>> folder_content(const std::string& f
       std::make_shared<FolderContent>(std::move(files), std::move(*blobs)));
 }
 
-// A folder without a journal: never a store, or one that has lost it. What a death leaves while the
-// journal is made has neither of LMDB's or the closing's files, nor a key.
+// A folder without a journal: never a store, one that has lost it, or an import that was cut off.
 Error no_store(const std::string& path) {
-  std::error_code ignored;
-  const bool had_one = std::filesystem::exists(path + "/key", ignored) ||
-                       std::filesystem::exists(path + "/journal/lock.mdb", ignored) ||
-                       std::filesystem::exists(path + "/journal/clean", ignored) ||
-                       std::filesystem::exists(path + "/blobs", ignored);
-  if (!had_one)
-    return {ErrorCode::not_found, path +
-                                      ": there is no store here; --state DIR names one, and the "
-                                      "first `datum observe` or `datum reconcile` makes it"};
-  return {ErrorCode::not_found,
-          path +
-              ": this store has lost its journal (journal/data.mdb is gone), and with it what is "
-              "known of this machine. Put the folder back from a copy; without one the next pass "
-              "begins a new history here, and adopts what it finds"};
+  const auto files = os_linux::make_files();
+  auto lost = engine::find_lost_journal(*files, path);
+  if (!lost.empty()) return with_remedy({ErrorCode::corrupt, std::move(lost)}, path);
+  return {ErrorCode::not_found, path +
+                                    ": there is no store here; --state DIR names one, and the "
+                                    "first `datum observe` or `datum reconcile` makes it"};
 }
 
 // A store of another root says nothing about the one that was meant.

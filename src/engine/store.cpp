@@ -79,6 +79,12 @@ Status check_not_imported(os::Files& files, const std::string& folder) {
                                       " was made from an export, to be read: it is no machine's "
                                       "store. Name another one");
 }
+// Whoever begins anew over what is left of a store hides that a history was lost.
+Status check_not_lost(os::Files& files, const std::string& folder) {
+  auto lost = find_lost_journal(files, folder);
+  if (lost.empty()) return {};
+  return fail(ErrorCode::corrupt, std::move(lost));
+}
 }  // namespace
 
 Result<Bytes> read_key_or_random(os::Files& files, const std::string& folder) {
@@ -115,6 +121,7 @@ Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& 
   DATUM_TRY(check_not_imported(files, folder));
   // Whoever can write the folder can put another journal or another key in the place of ours.
   DATUM_TRY(config::check_way(files, folder, binding.trusted_uid));
+  DATUM_TRY(check_not_lost(files, folder));
   DATUM_ASSIGN(auto history, history::open_history(loop, folder, binding.crash_point));
   return open_store_over(loop, files, folder, std::move(history), binding);
 }
@@ -123,6 +130,7 @@ Result<Store> open_bound_store(loop::Loop& loop, os::Files& files, const std::st
                                const std::string& version, std::uint32_t trusted_uid) {
   DATUM_TRY(check_not_imported(files, folder));
   DATUM_TRY(config::check_way(files, folder, trusted_uid));
+  DATUM_TRY(check_not_lost(files, folder));
   Store store;
   store.folder = folder;
   DATUM_ASSIGN(store.history, history::open_existing(loop, folder));

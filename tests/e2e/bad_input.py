@@ -328,9 +328,14 @@ class Stores(Case):
                 self.assertEqual((self.journal / "data.mdb").read_bytes(), damaged)
 
     def test_lost_journal(self):
-        """store: one whose journal is gone starts anew, adopts and removes nothing [L16]"""
+        """store: one whose journal is gone is refused as that; set aside, it starts anew, adopts and removes nothing [L16]"""
         shutil.rmtree(self.journal)
         self.bench.declare(fleet.file("g", "/g", "g\n"))
+        refused = self.bench.enforce()
+        self.assertEqual(refused.code, 1, refused.text)
+        self.assertIn("has lost its journal", refused.err)
+        self.assertEqual(os.listdir(self.bench.root), ["f"])
+        self.assertEqual(fleet.datum("journal", "set-aside", "--state", self.bench.state).code, 0)
         done = self.bench.enforce()
         self.assertEqual(done.code, 0, done.text)
         self.assertEqual(sorted(os.listdir(self.bench.root)), ["f", "g"])

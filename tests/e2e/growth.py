@@ -361,6 +361,34 @@ class Strays(Case):
 
 
 class SetAside(Case):
+    def test_lost(self):
+        """set-aside: a store that has lost its journal gets no new history in silence; set aside, the next one says so"""
+        self.live(range(4))
+        self.assertEqual(self.journal("archive", "--through", "20").code, 0)
+        saved = self.bench.scratch / "saved"
+        self.bench.state.rename(saved)
+        data, folder = ["journal/data.mdb"], ["journal"]
+        for lost in (folder, data, data + ["journal/lock.mdb", "journal/clean"], ["journal/*"], folder + ["archive"],
+                     folder + ["archive", "key"], folder + ["blobs", "key"]):
+            with self.subTest(lost):
+                subprocess.run(["rm", "-rf", self.bench.state], check=True)
+                subprocess.run(["cp", "-a", saved, self.bench.state], check=True)
+                subprocess.run(["sh", "-c", "cd \"$1\" && shift && rm -r $@", "sh", self.bench.state, *lost], check=True)
+                before = fleet.listing(self.bench.state)
+                refused = self.bench.observe()
+                self.assertEqual(refused.code, 1, refused.text)
+                for words in ("has lost its journal", "from a copy", "datum journal set-aside --state"):
+                    self.assertIn(words, refused.err)
+                self.assertEqual(fleet.listing(self.bench.state), before)
+                done = self.journal("set-aside", "--json")
+                self.assertEqual(done.code, 0, done.text)
+                moved = pathlib.Path(done.lines[0]["movedTo"])
+                for name in {"archive", "blobs"} - set(lost):
+                    self.assertTrue((moved / name).is_dir(), name)
+                self.assertEqual(self.bench.observe().code, 0)
+                self.assertEqual([event["kind"] for event in self.bench.events()[:2]], ["storeCreated", "corruptDetected"])
+                self.assertEqual(self.journal("verify").code, 0)
+
     def damage(self):
         data = self.bench.state / "journal/data.mdb"
         body = bytearray(data.read_bytes())

@@ -209,6 +209,19 @@ class Service(Scene, unittest.TestCase):
         (moved,) = self.bench.state.glob("damaged-*")
         self.assertEqual((moved / "journal/data.mdb").read_bytes(), bytes(body))
 
+    def test_lost_journal(self):
+        """host: a store that has lost its journal is set aside with what is left, and a new one begins that says so"""
+        self.bench.configure()
+        self.make_store()
+        shutil.rmtree(self.bench.state / "journal")
+        host = self.bench.start()
+        host.wait_pass()
+        self.assertEqual(host.stop(), 0, host.said)
+        self.assertIn("has lost its journal", host.said)
+        self.assertEqual(self.kinds()[:2], ["storeCreated", "corruptDetected"])
+        (moved,) = self.bench.state.glob("damaged-*")
+        self.assertTrue((moved / "blobs").is_dir())
+
     def test_upgrade(self):
         """host: another program under its name is told as an upgrade, and makes it end in order [U06]"""
         self.bench.configure(interval="1s")

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -166,6 +167,26 @@ class Whole(Case):
             self.assertEqual(done.code, 1, done.text)
             self.assertIn("has lost its journal", done.err)
             self.assertIn("from a copy", done.err)
+
+    def test_beside(self):
+        """store: one whose journal lies in journal.compacting alone is neither made anew nor removed, and every verb says what to do"""
+        journal, beside = (self.bench.state / name for name in ("journal", "journal.compacting"))
+        events = self.bench.events()
+        journal.rename(beside)
+        whole = (beside / "data.mdb").read_bytes()
+        for verb in (["status"], ["journal", "list"], ["journal", "verify"], ["journal", "set-aside"], ["journal", "archive"]):
+            done = self.read(*verb)
+            self.assertEqual(done.code, 1, done.text)
+            self.assertIn(f"mv -T {beside} {journal}", done.err)
+        for make in (lambda: None, lambda: journal.mkdir(mode=0o700)):
+            make()
+            done = self.bench.observe()
+            self.assertEqual(done.code, 1, done.text)
+            self.assertIn(f"mv -T {beside} {journal}", done.err)
+            self.assertEqual((beside / "data.mdb").read_bytes(), whole)
+        subprocess.run(["mv", "-T", beside, journal], check=True)
+        self.assertEqual(self.bench.events(), events)
+        self.assertEqual(self.bench.observe().code, 0)
 
 
 class Owner(Case):

@@ -221,3 +221,31 @@ TEST_CASE("journal: file systems that other machines write are known by their ty
   CHECK_FALSE(is_network_file_system(0x01021994));  // tmpfs
   CHECK_FALSE(is_network_file_system(0x794C7630));  // overlay
 }
+
+TEST_CASE(
+    "journal: a store that lies in journal.compacting alone is neither made anew nor removed") {
+  Scratch scratch;
+  const auto folder = scratch.path("journal");
+  const auto beside = folder + ".compacting";
+  make_store(folder, 100);
+  std::filesystem::rename(folder, beside);
+  const auto bytes = read_file(beside + "/data.mdb");
+  SECTION("no folder") {}
+  SECTION("an empty folder") {
+    std::filesystem::create_directory(folder);
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  }
+  for (const auto mode : {OpenMode::create_or_open, OpenMode::open, OpenMode::read_only}) {
+    const auto log = open_log(folder, options_for(mode));
+    REQUIRE_FALSE(log);
+    CHECK(log.error().code() == ErrorCode::refused);
+    CHECK(log.error().message().find("mv -T " + beside + " " + folder) != std::string::npos);
+  }
+  CHECK(read_file(beside + "/data.mdb") == bytes);
+  CHECK_FALSE(std::filesystem::exists(folder + "/data.mdb"));
+  std::filesystem::remove(folder);
+  std::filesystem::rename(beside, folder);
+  const auto again = open_log(folder, options_for(OpenMode::open));
+  REQUIRE(again);
+  CHECK((*again)->read_head()->seq == 100);
+}

@@ -223,7 +223,8 @@ struct OpenOptions {
 // A store that did not end cleanly, and every read-only copy, is walked in a child process first:
 // `corrupt` (nothing was moved or changed), or `timed_out` when the walk did not finish.
 // A network file system is `refused`: neither the locks nor the map hold there. Permissions wider
-// than 0700 or another owner: `refused`, with what to do.
+// than 0700 or another owner: `refused`, with what to do. So is a folder without data.mdb while
+// `folder`.compacting has one: nothing is made or removed.
 [[nodiscard]] Result<std::unique_ptr<Log>> open_log(const std::string& folder,
                                                     const OpenOptions& options);
 // Whether a writer ever had the store in this very folder, or in the one that it was copied from

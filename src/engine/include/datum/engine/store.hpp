@@ -50,8 +50,8 @@ struct StoreBinding {
 // Opens or creates the store in `folder` and queues its `storeCreated`/`storeOpened` (not yet
 // durable when this returns: wait for it before acting). `busy` names the process that has it.
 // `refused` when it is bound to another root or host, or when somebody else than the trusted user
-// or root owns the folder or can change it or the way to it. A folder that had a journal once and
-// has none now is created anew.
+// or root owns the folder or can change it or the way to it. `corrupt`: the journal is damaged, or
+// the folder has lost it (find_lost_journal). A store whose making was cut off is made.
 [[nodiscard]] Result<Store> open_store(loop::Loop& loop, os::Files& files,
                                        const std::string& folder, const StoreBinding& binding);
 
