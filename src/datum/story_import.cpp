@@ -21,6 +21,8 @@ Result<bool> make_or_check_folder(const std::string& folder) {
   std::error_code error;
   const bool empty = std::filesystem::is_empty(folder, error);
   if (error) return fail(error_from_errno(error.value(), folder));
+  const auto cut = words_of_cut_import(folder);
+  if (!cut.empty()) return fail(ErrorCode::not_empty, cut);
   if (!empty) return fail(ErrorCode::not_empty, folder + " is not empty");
   return false;
 }
@@ -52,6 +54,19 @@ Result<ImportedStore> fill(const std::string& file, const std::string& folder) {
 }
 
 }  // namespace
+
+std::string words_of_cut_import(const std::string& folder) {
+  const auto has = [&folder](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::exists(folder + "/" + name, ignored);
+  };
+  const auto mark = std::string(engine::kImportedName);
+  if (has("journal") || (!has(mark) && !has(mark + ".part"))) return {};
+  return folder +
+         ": an import into this folder was cut off (or is running still); it holds nothing that "
+         "the "
+         "export does not: remove the folder (rm -r), and import again";
+}
 
 Result<ImportedStore> import_store(const std::string& file, const std::string& folder) {
   const auto place = absolute_path(folder);

@@ -17,4 +17,7 @@ struct ImportedStore {
 [[nodiscard]] Result<ImportedStore> import_store(const std::string& file,
                                                  const std::string& folder);
 
+// What an import left that was cut off: its mark, or a part of it, and no journal. Empty: nothing.
+[[nodiscard]] std::string words_of_cut_import(const std::string& folder);
+
 }  // namespace datum::program

@@ -15,6 +15,7 @@
 #include "datum/text/terminal.hpp"
 #include "desired.hpp"
 #include "store_end.hpp"
+#include "story_import.hpp"
 
 namespace datum::program {
 
@@ -55,6 +56,8 @@ Result<std::shared_ptr<const ContentSource>> folder_content(const std::string& f
 
 // A folder without a journal: never a store, one that has lost it, or an import that was cut off.
 Error no_store(const std::string& path) {
+  auto cut = words_of_cut_import(path);
+  if (!cut.empty()) return {ErrorCode::not_found, std::move(cut)};
   const auto files = os_linux::make_files();
   auto lost = engine::find_lost_journal(*files, path);
   if (!lost.empty()) return with_remedy({ErrorCode::corrupt, std::move(lost)}, path);

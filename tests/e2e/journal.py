@@ -250,6 +250,25 @@ class Import(Case):
         self.datum("journal", "import", file, "--state", self.scratch / "full", code=1)
         self.assertEqual(os.listdir(self.scratch / "full"), ["mine"])
 
+    def test_cut_off(self):
+        """journal: an import that was cut off is called that, by whoever reads the folder and by the next import, with what to do"""
+        self.some_history()
+        file, folder = self.scratch / "story", self.scratch / "imported"
+        self.datum("journal", "export", file, "--state", self.state)
+        for when in (1, 2, 4, 6):
+            shutil.rmtree(folder, ignore_errors=True)
+            cut = fleet.datum("journal", "import", file, "--state", folder, before=[
+                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", f"inject=fsync,fdatasync:signal=KILL:when={when}"])
+            self.assertNotEqual(cut.code, 0, cut.text)
+            self.assertFalse((folder / "journal").exists())
+            for verb in (["list"], ["verify"], ["import", file]):
+                done = fleet.datum("journal", *verb, "--state", folder)
+                self.assertEqual(done.code, 1, done.text)
+                self.assertIn("an import into this folder was cut off", done.err)
+                self.assertIn("rm -r", done.err)
+        shutil.rmtree(folder)
+        self.datum("journal", "import", file, "--state", folder)
+
 
 if __name__ == "__main__":
     tap.main()
