@@ -102,15 +102,16 @@ TEST_CASE("journal: a file that reaches beyond the head, is damaged or misnamed 
   SECTION("beyond the head") {
     name = archive_name(381, 580);
     why = kOther;
-    fs::rename(first, store.files + "/" + name);
+    REQUIRE_NOTHROW(fs::rename(first, store.files + "/" + name));
   }
   SECTION("another name") {
     name = archive_name(11, 210);
     why = " holds other records than its name says";
-    fs::rename(first, store.files + "/" + name);
+    REQUIRE_NOTHROW(fs::rename(first, store.files + "/" + name));
   }
   SECTION("damage") {
     auto bytes = read_file(first);
+    REQUIRE_FALSE(bytes.empty());
     bytes[bytes.size() / 2] ^= 4;
     write_file(first, bytes);
     why = " cannot be read: ";
