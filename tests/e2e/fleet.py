@@ -108,6 +108,11 @@ def datum(*arguments, before=(), **options):
                done.stderr.decode("utf-8", "surrogateescape"))
 
 
+def has_loop_devices():
+    """Containers have none, as a rule."""
+    return subprocess.run(["losetup", "--find"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+
+
 class Bench:
     """Scratch folder with `root`, `state` and `fleet`; gone after `close`."""
 

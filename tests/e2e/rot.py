@@ -28,6 +28,7 @@ def call(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
 
 
+@unittest.skipUnless(fleet.has_loop_devices(), "no loop device is to be had")
 class Rot(unittest.TestCase):
     def setUp(self):
         self.bench = fleet.Bench()
