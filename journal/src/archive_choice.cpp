@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "cuts.hpp"
+
 namespace datum::journal {
 namespace {
 
@@ -69,6 +71,8 @@ class Chooser {
 
  private:
   Status begin() {
+    DATUM_ASSIGN(auto cuts, live_.read_meta(kCutsName));
+    if (cuts) cuts_ = std::move(*cuts);
     return live_.read(choice_.head.first, [this](const Record& record) {
       expected_ = record.previous;
       return Visit::stop;
@@ -87,8 +91,14 @@ class Chooser {
       return hash == head ? std::string() : std::string(kOtherCourse);
     }
     if (to >= next_) return std::string("holds records that another file holds as well");
-    // Behind a gap nobody can say what followed.
-    if (to + 1 < next_ || expected_ == head) return std::string();
+    if (to + 1 < next_) {
+      const auto cut = find_cut(cuts_, to);
+      if (!cut)
+        return std::string(
+            "lies behind a file that is missing, and ends where the journal never was cut");
+      return *cut == head ? std::string() : std::string(kOtherCourse);
+    }
+    if (expected_ == head) return std::string();
     return std::string(kOtherCourse);
   }
 
@@ -119,6 +129,7 @@ class Chooser {
   Reader& live_;
   ArchiveChoice choice_;
   Seq next_;         // the lowest that is held so far
+  Bytes cuts_;       // the journal's own
   Digest expected_;  // hash of the record before it
 };
 

@@ -1,5 +1,6 @@
 // Which files of an archive's folder are this journal's: those whose last record chains into what
-// follows, by what both ends of each file say. Nothing is opened whole here.
+// follows, by what both ends of each file say; behind a file that is missing those that end where
+// the journal remembers to have been cut. Nothing is opened whole here.
 #pragma once
 
 #include <optional>

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "batch_check.hpp"
+#include "cuts.hpp"
 #include "datum/crypto/digest.hpp"
 #include "envelope.hpp"
 #include "store_folder.hpp"
@@ -84,6 +85,16 @@ int put_level(MDB_txn* txn, const Environment& env, std::uint32_t level) {
   return put_value(txn, env.meta(), "journal.level", bytes);
 }
 
+int put_cut(MDB_txn* txn, const Environment& env, Seq last, const Digest& hash) {
+  MDB_val key = to_val(kCutsName);
+  MDB_val stored{};
+  const int number = mdb_get(txn, env.meta(), &key, &stored);
+  if (number != 0 && number != MDB_NOTFOUND) return number;
+  const auto cuts = number == 0 ? find_checked(kCutsName, to_view(stored)) : ByteView();
+  if (!cuts) return MDB_CORRUPTED;
+  return put_value(txn, env.meta(), kCutsName, add_cut(*cuts, last, hash));
+}
+
 // Removes records from the first on, up to `first` or a chunk's end; `removed` is the new first.
 int remove_chunk(MDB_txn* txn, const Environment& env, Seq first, Seq& removed) {
   MDB_cursor* raw = nullptr;
@@ -105,7 +116,10 @@ int remove_chunk(MDB_txn* txn, const Environment& env, Seq first, Seq& removed) 
       if (deleted != 0 && number == 0) number = deleted;
     });
     if (!is_whole || number == MDB_NOTFOUND) return MDB_CORRUPTED;
+    const bool is_last = removed + 1 == first;
+    const Digest hash = is_last ? hash_of(*record) : Digest();
     if (number == 0) number = mdb_cursor_del(raw, 0);
+    if (number == 0 && is_last) number = put_cut(txn, env, removed, hash);
     if (number != 0) return number;
   }
   return 0;

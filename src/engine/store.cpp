@@ -32,7 +32,7 @@ Result<Bytes> read_key(os::Files& files, const os::Handle& folder) {
 }
 
 // Written beside and renamed: a key that exists is whole.
-Result<Bytes> make_key(os::Files& files, const os::Handle& folder, Bytes key) {
+Result<Bytes> make_key(os::Files& files, const os::Handle& folder, Bytes key, bool is_first) {
   constexpr std::string_view kPart = "key.part";
   auto file = files.create_file(folder, kPart);
   if (!file && file.error().code() == ErrorCode::already_exists) {
@@ -42,7 +42,7 @@ Result<Bytes> make_key(os::Files& files, const os::Handle& folder, Bytes key) {
   if (!file) return fail(std::move(file).error());
   DATUM_TRY(files.write(*file, key));
   DATUM_TRY(files.sync(*file));
-  DATUM_TRY(files.rename(folder, kPart, folder, kKeyName, true));
+  DATUM_TRY(files.rename(folder, kPart, folder, kKeyName, is_first));
   DATUM_TRY(files.sync(folder));
   return key;
 }
@@ -67,9 +67,12 @@ Result<Bytes> read_or_make_key(os::Files& files, const std::string& folder,
                                const StoreBinding& binding, bool& made) {
   DATUM_ASSIGN(const auto handle, files.open_root(folder));
   auto key = read_key(files, handle);
-  if (key || key.error().code() != ErrorCode::not_found) return key;
+  if (key) return key;
+  const bool is_missing = key.error().code() == ErrorCode::not_found;
+  // One of another size was never whole: it is as good as lost.
+  if (!is_missing && key.error().code() != ErrorCode::corrupt) return key;
   made = true;
-  return make_key(files, handle, random_bytes(binding, kKeySize));
+  return make_key(files, handle, random_bytes(binding, kKeySize), is_missing);
 }
 
 Status check_not_imported(os::Files& files, const std::string& folder) {
@@ -106,6 +109,9 @@ std::vector<std::string> find_store_faults(os::Files& files, const std::string& 
   if (!key && key.error().code() == ErrorCode::not_found)
     faults.push_back(
         "its key is missing: the next pass makes a new one, and sensitive files look changed once");
+  else if (!key && key.error().code() == ErrorCode::corrupt)
+    faults.push_back("its key is lost (" + key.error().message() +
+                     "): the next pass makes a new one, and sensitive files look changed once");
   else if (!key)
     faults.push_back("its key cannot be read: " + key.error().message());
   const auto blobs = blobs::open_blobs(files, folder, true);

@@ -50,14 +50,6 @@ Result<std::vector<journal::Stray>> find_strays_now(journal::Reader& reader,
   }
 }
 
-// Whether another file has the place of the one that the event tells of.
-bool is_another(const core::RecordsArchived& archived, const std::string& folder) {
-  const auto file = journal::open_export(folder + "/" + archived.file);
-  if (!file) return false;  // gone, or damaged, which verify says by itself
-  const auto head = (*file)->read_head();
-  return head && head->hash != archived.head;
-}
-
 std::string stray_words(const std::vector<journal::Stray>& strays, const std::string& folder) {
   std::vector<std::string> words;
   words.reserve(strays.size());
@@ -94,7 +86,6 @@ Result<std::string> name_missing(journal::Reader& reader, const std::string& sto
   DATUM_ASSIGN(const auto gaps, find_missing(reader));
   if (gaps.empty()) return std::string();
   std::vector<std::string> files;
-  std::string other;  // behind a gap no chain says whose a file is; the event does
   const auto folder = archive_folder(store_folder);
   DATUM_TRY(scan_events(reader, 1, [&](const StoredEvent& stored) {
     const auto* const archived = std::get_if<core::RecordsArchived>(&stored.event);
@@ -103,12 +94,10 @@ Result<std::string> name_missing(journal::Reader& reader, const std::string& sto
       return archived->from <= gap.to && gap.from <= archived->to;
     });
     if (is_wanted) files.push_back(archived->file);
-    if (!is_wanted && other.empty() && is_another(*archived, folder)) other = archived->file;
     return journal::Visit::go_on;
   }));
   DATUM_ASSIGN(auto words, words_of(reader, gaps, folder));
   if (!files.empty()) words += "; they were in " + joined_words(files);
-  if (!other.empty()) words += "; " + folder + "/" + other + " is not the file that was archived";
   return words;
 }
 

@@ -412,11 +412,14 @@ Result<PassStory> tell_pass(journal::Reader& reader, const ContentSource& conten
   DATUM_ASSIGN(const auto head, reader.read_head());
   story.head = head.seq;
   DATUM_TRY(tell_records(reader, story));
-  if (const auto state = history::fold(reader, pass, true)) {
+  const auto state = history::fold(reader, pass, true);
+  if (state) {
     story.host = state->host;
     story.root = state->root;
     story.store = state->store;
-  }
+  } else if (state.error().code() == ErrorCode::corrupt) {
+    return fail(state.error());
+  }  // else what lies before the pass is gone, and with it the names
   if (story.host.empty()) story.host = story.started.declaration.node;
   story.store = reader.store_id().empty() ? story.store : reader.store_id();
   if (!story.plan.empty()) {

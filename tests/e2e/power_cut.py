@@ -222,14 +222,13 @@ class Guest:
         return max((int(line.split()[1]) for line in self.lines if line.startswith("begin ")), default=0)
 
 
+@unittest.skipUnless(fleet.has_loop_devices(), "no loop device is to be had")
 class PowerCut(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         for tool in ("qemu-system-x86_64", "dmsetup", "mke2fs", "cpio", "ldd", "strip"):
             if shutil.which(tool) is None:
                 raise unittest.SkipTest(f"{tool} is not here")
-        if not fleet.has_loop_devices():
-            raise unittest.SkipTest("no loop device is to be had")
         run(VM, "prepare")
         cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix="datum-power-"))
         cls.addClassCleanup(shutil.rmtree, cls.scratch, ignore_errors=True)

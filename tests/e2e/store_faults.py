@@ -80,6 +80,17 @@ class Whole(Case):
         (self.bench.state / "key").chmod(0o600)
         self.assertEqual(self.bench.observe().code, 0)
 
+    def test_cut_key(self):
+        """store: a key that was cut short is as good as lost: named, and made anew by the next pass"""
+        for size in (0, 31, 33):
+            (self.bench.state / "key").write_bytes(b"k" * size)
+            verified = fleet.datum("journal", "verify", "--state", self.bench.state)
+            self.assertEqual((verified.code, f"its key is lost (key: {size} bytes" in verified.out), (1, True), verified.text)
+            done = self.bench.observe()
+            self.assertEqual((done.code, "had lost its key" in done.err), (0, True), done.text)
+            self.assertEqual(len((self.bench.state / "key").read_bytes()), 32)
+            self.assertEqual(fleet.datum("journal", "verify", "--state", self.bench.state).code, 0)
+
     def test_lost_key(self):
         """store: a lost key is named by status and verify, and by the pass that makes a new one"""
         (self.bench.state / "key").unlink()

@@ -157,10 +157,41 @@ TEST_CASE("journal: records of another course of the history are never read as t
   const auto truth = transcript(*store.log, error);
   SECTION("in the place of a file") {
     REQUIRE(write_archive(*store.log, {1, 200}, store.files));
+    REQUIRE(store.log->remove_before(201));
     REQUIRE(write_archive(*store.log, {201, 350}, store.files));
     REQUIRE(store.log->remove_before(351));
     fs::rename(store.scratch.path("away"), store.files + "/" + store.second);
     CHECK(*read_gaps(*store.joined()) == std::vector<Gap>{{201, 350}});
+  }
+  SECTION("behind a gap, ending where the journal never was cut") {
+    REQUIRE(write_archive(*store.log, {1, 200}, store.files));
+    REQUIRE(store.log->remove_before(201));
+    REQUIRE(write_archive(*store.log, {201, 350}, store.files));
+    REQUIRE(store.log->remove_before(361));
+    fs::remove(store.files + "/" + archive_name(201, 350));
+    fs::rename(store.scratch.path("away"), store.files + "/" + store.second);
+    CHECK(*read_gaps(*store.joined()) == std::vector<Gap>{{201, 360}});
+    CHECK(store.strays(360) ==
+          std::vector<std::string>{store.second +
+                                   " lies behind a file that is missing, and ends where "
+                                   "the journal never was cut"});
+    Seq next = 1;
+    REQUIRE(store.joined()->scan(1, [&next](const Record& record) {
+      CHECK(as_text(record.payload).substr(0, 5) != "first");
+      if (next == 201) next = 361;
+      CHECK(record.seq == next++);
+      return Visit::go_on;
+    }));
+    CHECK(next == 381);
+    return;
+  }
+  SECTION("behind a gap, ending where the journal was cut") {
+    REQUIRE(store.log->remove_before(351));
+    REQUIRE(store.log->remove_before(361));
+    fs::rename(store.scratch.path("away"), store.files + "/" + store.second);
+    CHECK(*read_gaps(*store.joined()) == std::vector<Gap>{{1, 360}});
+    CHECK(store.strays(360) == std::vector<std::string>{store.second + kOther});
+    return;
   }
   SECTION("over live records") {
     REQUIRE(write_archive(*store.log, {1, 250}, store.files));
