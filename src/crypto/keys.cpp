@@ -6,6 +6,7 @@
 #include <openssl/pem.h>
 
 #include <algorithm>
+#include <array>
 
 #include "datum/base/assert.hpp"
 #include "datum/crypto/digest.hpp"
@@ -99,8 +100,13 @@ PrivateKey::PrivateKey(PrivateKey&&) noexcept = default;
 PrivateKey& PrivateKey::operator=(PrivateKey&&) noexcept = default;
 PrivateKey::~PrivateKey() = default;
 
+// Such a key is 32 random bytes, which come from the kernel as all of Datum's do.
 Result<PrivateKey> PrivateKey::generate() {
-  KeyHandle key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
+  std::array<unsigned char, 32> secret;
+  fill_random({reinterpret_cast<std::byte*>(secret.data()), secret.size()});
+  KeyHandle key(
+      EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, secret.data(), secret.size()));
+  OPENSSL_cleanse(secret.data(), secret.size());
   if (!key) {
     ERR_clear_error();
     return fail(ErrorCode::internal, "libcrypto made no Ed25519 key");

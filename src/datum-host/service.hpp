@@ -10,6 +10,7 @@
 
 #include "datum/config/configuration.hpp"
 #include "datum/engine/enrolment.hpp"
+#include "datum/engine/mesh_node.hpp"
 #include "datum/engine/pass.hpp"
 #include "datum/engine/store.hpp"
 #include "datum/host/rhythm.hpp"
@@ -18,7 +19,6 @@
 #include "datum/program/session.hpp"
 #include "local_server.hpp"
 #include "log.hpp"
-#include "mesh_node.hpp"
 #include "notifier.hpp"
 #include "own_program.hpp"
 
@@ -124,6 +124,7 @@ class Service {
   [[nodiscard]] bool is_of_declaration(const Asked* asked) const;
   void begin_mesh();
   void mesh_changed();
+  void log_mesh(const engine::MeshWords& words);
   [[nodiscard]] loop::Task<bool> accept_declaration();
   [[nodiscard]] loop::Task<Result<program::Desired>> load_accepted();
   void answer_enrol(Asked asked, const Reply& reply);
@@ -163,8 +164,8 @@ class Service {
   std::optional<core::Trigger> due_;  // triggers come together in one
   std::optional<Manual> manual_;      // waits for its turn
   std::unique_ptr<wire::LocalServer> server_;
-  std::optional<Manual> enrolling_;  // waits for its turn
-  std::unique_ptr<MeshNode> mesh_;   // null: no node
+  std::optional<Manual> enrolling_;         // waits for its turn
+  std::unique_ptr<engine::MeshNode> mesh_;  // null: no node
   bool accept_due_ = false;
   std::uint32_t allowed_removals_ = 0;  // by the accepted declaration, when it was read last
   bool reopen_due_ = false;

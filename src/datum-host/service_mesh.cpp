@@ -38,7 +38,7 @@ bool Service::has_desired() const {
 
 // Without a link the machine goes on with what it has accepted.
 void Service::begin_mesh() {
-  MeshHost host;
+  engine::MeshHost host;
   host.status = [this] { return status_now(); };
   host.mode = [this] {
     return core::host_mode(program::terms_of(*session_.files, session_.config_folder,
@@ -49,8 +49,11 @@ void Service::begin_mesh() {
   host.record = [this](const core::Command& command) { record(command); };
   host.changed = [this] { mesh_changed(); };
   host.reconnected = [this] { ask_for_pass(core::Trigger::reconnect); };
+  host.tell = [this](const engine::MeshWords& words) { log_mesh(words); };
   auto opened =
-      MeshNode::open(session_, *store_, log_, std::move(host), configuration_.control.value);
+      engine::MeshNode::open({*session_.loop, session_.store_files(), *store_,
+                              uv::make_network(*session_.loop), program::program_version()},
+                             std::move(host), configuration_.control.value);
   if (!opened) {
     log_.error("no link: " + opened.error().message());
     return;
@@ -66,6 +69,17 @@ void Service::begin_mesh() {
   if (!is_node(state())) record(engine::record_enrolment(mesh_->identity(), service_actor()));
   accept_due_ = true;  // what was stored before this start
   mesh_->start();
+}
+
+void Service::log_mesh(const engine::MeshWords& words) {
+  using Weight = engine::MeshWords::Weight;
+  const auto priority = words.weight == Weight::error     ? Priority::error
+                        : words.weight == Weight::warning ? Priority::warning
+                                                          : Priority::notice;
+  std::vector<LogField> fields;
+  if (!words.event.empty()) fields.push_back({"DATUM_EVENT", words.event});
+  if (!words.address.empty()) fields.push_back({"DATUM_ADDRESS", words.address});
+  log_.write(priority, words.text, fields);
 }
 
 void Service::mesh_changed() {

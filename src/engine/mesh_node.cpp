@@ -1,4 +1,4 @@
-#include "mesh_node.hpp"
+#include "datum/engine/mesh_node.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,10 +9,8 @@
 #include "datum/engine/order_taker.hpp"
 #include "datum/history/archive.hpp"
 #include "datum/history/transfer.hpp"
-#include "datum/journal/archive.hpp"
-#include "datum/uv/uv_network.hpp"
 
-namespace datum::host {
+namespace datum::engine {
 namespace {
 
 // Clocks that are further apart are told: certificates and times in reports suffer first.
@@ -35,10 +33,9 @@ std::vector<loop::Address> find_addresses(const std::vector<std::string>& texts)
 
 }  // namespace
 
-Result<std::unique_ptr<MeshNode>> MeshNode::open(program::Session& session, engine::Store& store,
-                                                 Log& log, MeshHost host,
+Result<std::unique_ptr<MeshNode>> MeshNode::open(MeshGround ground, MeshHost host,
                                                  const std::vector<std::string>& addresses) {
-  const engine::IdentityFiles files(session.store_files(), store.folder);
+  const IdentityFiles files(ground.files, ground.store.folder);
   DATUM_ASSIGN(auto identity, files.read());
   if (!identity) return std::unique_ptr<MeshNode>();
   DATUM_ASSIGN(auto key, files.read_key());
@@ -48,40 +45,50 @@ Result<std::unique_ptr<MeshNode>> MeshNode::open(program::Session& session, engi
                 "this machine is " + identity->node + " in " + identity->mesh +
                     ", and nothing says where its control plane is: control in agent.yaml");
   return std::unique_ptr<MeshNode>(
-      new MeshNode(session, store, log, std::move(host),
-                   std::make_shared<const engine::NodeIdentity>(std::move(*identity)),
-                   std::move(*key), std::move(found)));
+      new MeshNode(std::move(ground), std::move(host),
+                   std::make_shared<const NodeIdentity>(std::move(*identity)), std::move(*key),
+                   std::move(found)));
 }
 
-MeshNode::MeshNode(program::Session& session, engine::Store& store, Log& log, MeshHost host,
-                   std::shared_ptr<const engine::NodeIdentity> identity, crypto::PrivateKey key,
-                   std::vector<loop::Address> addresses)
-    : session_(session),
-      store_(store),
-      log_(log),
+MeshNode::MeshNode(MeshGround ground, MeshHost host, std::shared_ptr<const NodeIdentity> identity,
+                   crypto::PrivateKey key, std::vector<loop::Address> addresses)
+    : loop_(ground.loop),
+      files_(ground.files),
+      store_(ground.store),
+      version_(std::move(ground.version)),
       host_(std::move(host)),
       identity_(std::move(identity)),
       key_(std::move(key)),
       addresses_(std::move(addresses)),
-      network_(uv::make_network(*session.loop)),
-      reader_(session.loop->make_serial_worker()),
-      link_(*session.loop, *network_, *this, random_bits),
+      network_(std::move(ground.network)),
+      reader_(loop_.make_serial_worker()),
+      link_(loop_, *network_, *this, random_bits),
       declarations_(
-          *session.loop, session.store_files(), store, identity_,
+          loop_, files_, store_, identity_,
           {[this](const core::LinkMessage& message) {
              // Where nobody hears it the next connection brings it up again.
              static_cast<void>(link_.send(message));
            },
            [this](bool reading) { link_.set_reading(reading); }, [this] { host_.changed(); },
            [this](const std::string& words) { trouble(words); }}),
-      note_timer_(session.loop->make_timer()),
-      again_timer_(session.loop->make_timer()) {}
+      note_timer_(loop_.make_timer()),
+      again_timer_(loop_.make_timer()) {}
 
 MeshNode::~MeshNode() = default;
 
+void MeshNode::notice(std::string text) const {
+  host_.tell({MeshWords::Weight::notice, std::move(text), {}, {}});
+}
+void MeshNode::warn(std::string text) const {
+  host_.tell({MeshWords::Weight::warning, std::move(text), {}, {}});
+}
+void MeshNode::complain(std::string text) const {
+  host_.tell({MeshWords::Weight::error, std::move(text), {}, {}});
+}
+
 void MeshNode::start() {
-  auto context = engine::make_link_context(*identity_, key_, session_.loop->clock());
-  if (!context) return log_.error("no link: " + context.error().message());
+  auto context = make_link_context(*identity_, key_, loop_.clock());
+  if (!context) return complain("no link: " + context.error().message());
   link_.start(addresses_, std::move(*context));
 }
 
@@ -89,7 +96,7 @@ void MeshNode::start() {
 // then.
 void MeshNode::trouble(const std::string& words) {
   constexpr std::int64_t kAgainNs = 60 * kNsPerSecond;
-  log_.warning(words);
+  warn(words);
   again_timer_->start(kAgainNs, 0, [this] {
     const auto& now = store_.history->state();
     if (link_.is_up() && !declarations_.is_fetching() && now.stored == now.accepted) start();
@@ -104,7 +111,7 @@ std::string MeshNode::words() const {
 void MeshNode::when_settled(std::function<void(bool)> then) {
   auto& history = *store_.history;
   if (!history.healthy() || history.is_unrecorded() || is_quiet_) {
-    session_.loop->post([then = std::move(then)] { then(false); });
+    loop_.post([then = std::move(then)] { then(false); });
     return;
   }
   history.when_durable(history.state().seq, [this, alive = std::weak_ptr<const bool>(alive_),
@@ -120,12 +127,12 @@ void MeshNode::when_settled(std::function<void(bool)> then) {
 core::Hello MeshNode::hello_of(const journal::Head& head) const {
   const auto& history = *store_.history;
   core::Hello hello;
-  hello.host_version = program::program_version();
+  hello.host_version = version_;
   hello.store = history.state().store;
   hello.last = head.seq;
   hello.head = head.hash;
-  hello.boot = session_.loop->clock().boot_id();
-  hello.now = session_.loop->clock().wall_now();
+  hello.boot = loop_.clock().boot_id();
+  hello.now = loop_.clock().wall_now();
   if (const auto& accepted = history.state().accepted)
     hello.accepted = {accepted->epoch, accepted->number};
   return hello;
@@ -153,7 +160,7 @@ std::optional<core::Heartbeat> MeshNode::heartbeat() {
   const auto status = host_.status();
   core::Heartbeat heartbeat;
   heartbeat.last = history.durable();
-  heartbeat.now = session_.loop->clock().wall_now();
+  heartbeat.now = loop_.clock().wall_now();
   if (const auto& accepted = history.state().accepted)
     heartbeat.accepted = {accepted->epoch, accepted->number};
   heartbeat.lifecycle = history.state().lifecycle;
@@ -161,7 +168,7 @@ std::optional<core::Heartbeat> MeshNode::heartbeat() {
   heartbeat.condition = status.condition;
   heartbeat.flags = status.flags;
   heartbeat.counts = status.counts;
-  heartbeat.host_version = program::program_version();
+  heartbeat.host_version = version_;
   return heartbeat;
 }
 
@@ -212,7 +219,7 @@ void MeshNode::read_journal(Seq from, std::function<void(Part)> done) {
         [this, alive = std::weak_ptr<const bool>(alive_), part, done] {
           if (alive.expired()) return;
           --reads_;
-          if (!*part) log_.warning("the journal cannot go up: " + part->error().message());
+          if (!*part) warn("the journal cannot go up: " + part->error().message());
           done(std::move(*part));
           // Last: whoever waited for this may destroy the node.
           if (reads_ == 0 && when_read_) std::exchange(when_read_, nullptr)(true);
@@ -252,26 +259,25 @@ void MeshNode::arm_notes() {
   note_timer_->stop();
   const auto due = notes_.due();
   if (!due) return;
-  auto& clock = session_.loop->clock();
+  auto& clock = loop_.clock();
   note_timer_->start(due->ns - clock.boot_now().ns, 0,
                      [this, &clock] { note(notes_.tick(clock.boot_now())); });
 }
 
 void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
-  auto& clock = session_.loop->clock();
+  auto& clock = loop_.clock();
   note(notes_.up(address, clock.boot_now()));
   told_problem_.clear();
-  log_.write(Priority::notice, "linked with " + address,
-             {{"DATUM_EVENT", "linkUp"}, {"DATUM_ADDRESS", address}});
+  host_.tell({MeshWords::Weight::notice, "linked with " + address, "linkUp", address});
   const auto now = clock.wall_now();
   const auto apart = now.ns / kNsPerSecond - welcome.now.ns / kNsPerSecond;
   if (std::abs(apart) > kClockApartNs / kNsPerSecond)
-    log_.warning("this machine's clock says " + format_rfc3339(now) + ", the control plane's " +
-                 format_rfc3339(welcome.now));
+    warn("this machine's clock says " + format_rfc3339(now) + ", the control plane's " +
+         format_rfc3339(welcome.now));
   if (welcome.journal_kept > store_.history->durable())
-    log_.error("the control plane has kept records up to " + std::to_string(welcome.journal_kept) +
-               ", and this store ends at " + std::to_string(store_.history->durable()) +
-               ": it was set back, or is another machine's");
+    complain("the control plane has kept records up to " + std::to_string(welcome.journal_kept) +
+             ", and this store ends at " + std::to_string(store_.history->durable()) +
+             ": it was set back, or is another machine's");
   const bool was_lost = store_.history->state().lifecycle == core::NodeLifecycle::disconnected;
   host_.record(core::ChangeLifecycle{core::NodeLifecycle::enrolled,
                                      "linked with " + address,
@@ -283,8 +289,8 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
 void MeshNode::down(const std::string& why) {
   declarations_.link_down();
   waiting_.reset();
-  note(notes_.down(why, session_.loop->clock().boot_now()));
-  log_.write(Priority::notice, "the link is down: " + why, {{"DATUM_EVENT", "linkDown"}});
+  note(notes_.down(why, loop_.clock().boot_now()));
+  host_.tell({MeshWords::Weight::notice, "the link is down: " + why, "linkDown", {}});
   host_.changed();
 }
 
@@ -292,7 +298,7 @@ void MeshNode::lost(const std::string& why) {
   host_.record(core::ChangeLifecycle{core::NodeLifecycle::disconnected,
                                      "no link for three heartbeats: " + why,
                                      {core::ActorKind::service, "datum-host", 0, ""}});
-  log_.warning("disconnected: " + why);
+  warn("disconnected: " + why);
   host_.changed();
 }
 
@@ -300,7 +306,7 @@ void MeshNode::lost(const std::string& why) {
 void MeshNode::goodbye(const core::Goodbye& goodbye) {
   const auto words = "the control plane ends the connection (" +
                      std::string(core::to_string(goodbye.cause)) + "): " + goodbye.why;
-  if (std::exchange(told_problem_, words) != words) log_.warning(words);
+  if (std::exchange(told_problem_, words) != words) warn(words);
   const bool is_decided =
       goodbye.cause == core::LinkCause::revoked || goodbye.cause == core::LinkCause::retired;
   if (!is_decided) return;
@@ -326,22 +332,22 @@ void MeshNode::received(core::LinkMessage message) {
 
 // The next certificate, for the same key and name: durable before it is shown.
 void MeshNode::renew(const core::EnrolmentGrant& grant) {
-  auto checked = engine::check_grant(grant, key_.public_key());
-  if (!checked) return log_.warning("a new certificate is not taken: " + checked.error().message());
+  auto checked = check_grant(grant, key_.public_key());
+  if (!checked) return warn("a new certificate is not taken: " + checked.error().message());
   if (checked->node != identity_->node || checked->mesh_id != identity_->mesh_id)
-    return log_.warning("a new certificate is not taken: it is for " + checked->node + " in " +
-                        checked->mesh);
+    return warn("a new certificate is not taken: it is for " + checked->node + " in " +
+                checked->mesh);
   checked->addresses = identity_->addresses;
-  const auto identity = std::make_shared<const engine::NodeIdentity>(std::move(*checked));
+  const auto identity = std::make_shared<const NodeIdentity>(std::move(*checked));
   const auto written = std::make_shared<Status>();
   reader_->submit(
-      [written, grant, identity, &files = session_.store_files(), folder = store_.folder] {
-        *written = engine::IdentityFiles(files, folder).write(grant, identity->addresses);
+      [written, grant, identity, &files = files_, folder = store_.folder] {
+        *written = IdentityFiles(files, folder).write(grant, identity->addresses);
       },
       [this, alive = std::weak_ptr<const bool>(alive_), written, identity] {
         if (alive.expired()) return;
         if (!*written)
-          return log_.error("a new certificate was not stored: " + written->error().message());
+          return complain("a new certificate was not stored: " + written->error().message());
         identity_ = identity;
         declarations_.set_identity(identity);
         const auto& certificate = identity->certificate;
@@ -354,8 +360,7 @@ void MeshNode::renew(const core::EnrolmentGrant& grant) {
 // One after the other, in the order in which they came.
 void MeshNode::obey(const core::PushedOrder& pushed) {
   constexpr std::size_t kMostOrders = 16;  // a person gives them
-  if (orders_.size() >= kMostOrders)
-    return log_.warning("an order is not carried out: too many wait");
+  if (orders_.size() >= kMostOrders) return warn("an order is not carried out: too many wait");
   orders_.push_back(pushed.order);
   if (obeying_ && !obeying_->done()) return;
   obeying_.reset();
@@ -367,15 +372,14 @@ loop::Task<bool> MeshNode::obey_next() {
   while (!orders_.empty()) {
     auto order = std::move(orders_.front());
     orders_.pop_front();
-    auto carrying = engine::carry_out(*session_.loop, session_.store_files(), store_, identity_,
-                                      std::move(order));
+    auto carrying = carry_out(loop_, files_, store_, identity_, std::move(order));
     const auto done = co_await carrying;
     if (!done) {
-      log_.warning(done.error().message());
+      warn(done.error().message());
       continue;
     }
-    log_.notice("the control plane orders: " + std::string(core::to_string(done->kind)) +
-                (done->reason.empty() ? "" : ", " + done->reason));
+    notice("the control plane orders: " + std::string(core::to_string(done->kind)) +
+           (done->reason.empty() ? "" : ", " + done->reason));
     report();
     host_.changed();
   }
@@ -384,4 +388,4 @@ loop::Task<bool> MeshNode::obey_next() {
 
 void MeshNode::kept(Seq) {}
 
-}  // namespace datum::host
+}  // namespace datum::engine

@@ -1,6 +1,6 @@
-// The service as a node of a mesh: its identity, its link, the declarations that come over it, and
-// what goes up: heartbeats and the journal. Whatever it says rests on what is durable. It runs no
-// pass and accepts no declaration by itself: it tells the service that one waits.
+// A host as a node of a mesh: its identity, its link, the declarations that come over it, and what
+// goes up: heartbeats and the journal. Whatever it says rests on what is durable. It runs no pass
+// and accepts no declaration by itself: it tells the host that one waits.
 #pragma once
 
 #include <deque>
@@ -11,34 +11,51 @@
 
 #include "datum/engine/declaration_taker.hpp"
 #include "datum/engine/identity.hpp"
-#include "datum/host/link_notes.hpp"
+#include "datum/engine/store.hpp"
+#include "datum/link/link_notes.hpp"
 #include "datum/link/node_link.hpp"
-#include "datum/program/session.hpp"
-#include "log.hpp"
+#include "datum/loop/network.hpp"
 
-namespace datum::host {
+namespace datum::engine {
 
-// What it asks of the service, on the loop.
+// A line for its host's log.
+struct MeshWords {
+  enum class Weight : std::uint8_t { notice, warning, error };
+  Weight weight = Weight::notice;
+  std::string text;
+  std::string event, address;  // for whoever filters; mostly empty
+};
+
+// What it asks of its host, on the loop.
 struct MeshHost {
   std::function<core::HostStatus()> status;
   std::function<core::Mode()> mode;
   std::function<void(const core::Command&)> record;  // if it can be
-  std::function<void()> changed;                     // something for the service to look at
+  std::function<void()> changed;                     // something for the host to look at
   std::function<void()> reconnected;                 // after it was disconnected
+  std::function<void(const MeshWords&)> tell;
+};
+
+// What it stands on. All are borrowed but the network, and outlive it.
+struct MeshGround {
+  loop::Loop& loop;
+  os::Files& files;
+  Store& store;
+  std::unique_ptr<loop::Network> network;
+  std::string version;  // of this program
 };
 
 class MeshNode final : public link::NodeSide {
  public:
   // Null where the machine is no node. Blocks on the disk. `addresses`: of agent.yaml; none: those
-  // that it was enrolled at. All are borrowed and outlive it.
+  // that it was enrolled at.
   [[nodiscard]] static Result<std::unique_ptr<MeshNode>> open(
-      program::Session& session, engine::Store& store, Log& log, MeshHost host,
-      const std::vector<std::string>& addresses);
+      MeshGround ground, MeshHost host, const std::vector<std::string>& addresses);
   ~MeshNode() override;
 
   // Begins to connect. Once.
   void start();
-  [[nodiscard]] const engine::NodeIdentity& identity() const { return *identity_; }
+  [[nodiscard]] const NodeIdentity& identity() const { return *identity_; }
   [[nodiscard]] bool is_up() const { return link_.is_up(); }
   // For people: what the link is doing.
   [[nodiscard]] std::string words() const;
@@ -59,9 +76,8 @@ class MeshNode final : public link::NodeSide {
   void say_goodbye(const std::string& why);
 
  private:
-  MeshNode(program::Session& session, engine::Store& store, Log& log, MeshHost host,
-           std::shared_ptr<const engine::NodeIdentity> identity, crypto::PrivateKey key,
-           std::vector<loop::Address> addresses);
+  MeshNode(MeshGround ground, MeshHost host, std::shared_ptr<const NodeIdentity> identity,
+           crypto::PrivateKey key, std::vector<loop::Address> addresses);
 
   void hello(std::function<void(core::Hello)> done) override;
   std::optional<core::Heartbeat> heartbeat() override;
@@ -76,6 +92,9 @@ class MeshNode final : public link::NodeSide {
 
   void note(const std::vector<core::Command>& commands);
   void trouble(const std::string& words);
+  void notice(std::string text) const;
+  void warn(std::string text) const;
+  void complain(std::string text) const;
   void arm_notes();
   void renew(const core::EnrolmentGrant& grant);
   void obey(const core::PushedOrder& pushed);
@@ -84,18 +103,19 @@ class MeshNode final : public link::NodeSide {
   void when_settled(std::function<void(bool)> then);
   [[nodiscard]] core::Hello hello_of(const journal::Head& head) const;
 
-  program::Session& session_;
-  engine::Store& store_;
-  Log& log_;
+  loop::Loop& loop_;
+  os::Files& files_;
+  Store& store_;
+  const std::string version_;
   MeshHost host_;
-  std::shared_ptr<const engine::NodeIdentity> identity_;
+  std::shared_ptr<const NodeIdentity> identity_;
   crypto::PrivateKey key_;
   std::vector<loop::Address> addresses_;
   std::unique_ptr<loop::Network> network_;
   std::unique_ptr<loop::Worker> reader_;
   link::NodeLink link_;
-  engine::DeclarationTaker declarations_;
-  LinkNotes notes_;
+  DeclarationTaker declarations_;
+  link::LinkNotes notes_;
   std::unique_ptr<loop::Timer> note_timer_, again_timer_;
   std::optional<core::PushedDeclaration> waiting_;  // came while nothing could be put
   std::deque<core::Signed> orders_;                 // not carried out yet, oldest first
@@ -109,4 +129,4 @@ class MeshNode final : public link::NodeSide {
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-}  // namespace datum::host
+}  // namespace datum::engine

@@ -10,7 +10,7 @@
 #include "datum/base/time.hpp"
 #include "datum/core/decide.hpp"
 
-namespace datum::host {
+namespace datum::link {
 
 inline constexpr std::int64_t kOnePairNs = 60 * kNsPerSecond;
 
@@ -32,4 +32,4 @@ class LinkNotes {
   std::uint32_t untold_ = 0;  // pairs
 };
 
-}  // namespace datum::host
+}  // namespace datum::link

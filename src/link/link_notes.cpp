@@ -1,6 +1,6 @@
-#include "datum/host/link_notes.hpp"
+#include "datum/link/link_notes.hpp"
 
-namespace datum::host {
+namespace datum::link {
 
 std::vector<core::Command> LinkNotes::tell_up(BootNs now) {
   std::vector<core::Command> commands;
@@ -41,4 +41,4 @@ std::vector<core::Command> LinkNotes::tick(BootNs now) {
   return tell_up(now);
 }
 
-}  // namespace datum::host
+}  // namespace datum::link

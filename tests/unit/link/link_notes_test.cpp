@@ -1,10 +1,10 @@
 // The ups and downs of a link as the journal is told them.
-#include "datum/host/link_notes.hpp"
+#include "datum/link/link_notes.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace datum;
-using namespace datum::host;
+using namespace datum::link;
 
 namespace {
 
