@@ -193,6 +193,11 @@ bool SimLoop::step() {
   return true;
 }
 
+std::optional<BootNs> SimLoop::next_due() const {
+  if (events_.empty()) return std::nullopt;
+  return BootNs{events_.begin()->first.first};
+}
+
 void SimLoop::run_for(std::int64_t ns) {
   const auto end = now_ns_ + ns;
   while (!events_.empty() && events_.begin()->first.first <= end) step();

@@ -5,6 +5,7 @@
 // Jobs run whole, at the moment they end, on the caller's thread; two of them never interleave.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -50,6 +51,10 @@ class SimLoop final : public loop::Loop {
   bool step();
   // Runs all that is due within `ns`, then the clock stands exactly that much later.
   void run_for(std::int64_t ns);
+  // For loops that share one time, each a process of its own: when the next callback is due, and a
+  // clock that goes on to a moment at which nothing was due before.
+  [[nodiscard]] std::optional<BootNs> next_due() const;
+  void advance_to(BootNs now) { now_ns_ = std::max(now_ns_, now.ns); }
   // The machine sleeps: its clock goes on, nothing runs.
   void suspend(std::int64_t ns) { now_ns_ += ns; }
   // `run` ends after that many further steps, as if by `stop`.
