@@ -43,6 +43,11 @@ class InlineContents : public ContentSource {
   model::ManifestPtr manifest_;
 };
 
+// What strikes while it opens lies in wait from the start.
+bool waits_for_phase(const Fault& fault) {
+  return fault.phase && *fault.phase != Phase::opening;
+}
+
 bool ends_process(FaultKind kind) {
   return kind == FaultKind::kill || kind == FaultKind::power_cut || kind == FaultKind::unit_death;
 }
@@ -116,7 +121,10 @@ Life::Life(Site& site, Order order) : site_(site), order_(std::move(order)), loo
   site_.wall_offset_ns += kBetweenLivesNs;
   loop_.jump_wall(site_.wall_offset_ns);
   content_ = std::make_shared<InlineContents>(order_.manifest);
-  for (const auto& fault : order_.faults) calls_left_.push_back(fault.nth);
+  for (const auto& fault : order_.faults) {
+    calls_left_.push_back(fault.nth);
+    begun_.push_back(!waits_for_phase(fault));
+  }
   site_.files.set_before_call(
       [this](support::Call call, std::string_view name) { before_call(call, name); });
   site_.units.set_before_call([this](support::UnitCall call, std::string_view name) {
@@ -145,7 +153,8 @@ std::optional<Error> Life::at_unit_call(support::UnitCall call, std::string_view
     const auto& fault = order_.faults[i];
     const bool dies = fault.kind == FaultKind::unit_death && changes;
     if (!dies && fault.kind != FaultKind::unit_fails) continue;
-    if (fault.after != after || calls_left_[i] == 0 || --calls_left_[i] > 0) continue;
+    if (!begun_[i] || fault.after != after) continue;
+    if (calls_left_[i] == 0 || --calls_left_[i] > 0) continue;
     if (!dies) {
       strike(fault.kind);
       return Error(ErrorCode::timed_out, "the service manager did not answer in time");
@@ -178,7 +187,8 @@ void Life::before_call(support::Call call, std::string_view name) {
   if (order_.on_call) order_.on_call(call, name);
   for (std::size_t i = 0; i < order_.faults.size(); ++i) {
     const auto& fault = order_.faults[i];
-    if (fault.kind != FaultKind::call_fails || fault.call != call || calls_left_[i] == 0) continue;
+    if (!begun_[i] || fault.kind != FaultKind::call_fails || fault.call != call) continue;
+    if (calls_left_[i] == 0) continue;
     if (--calls_left_[i] > 0) continue;
     site_.files.fail_call(call, 1, fault.sys_errno);
     strike(fault.kind);
@@ -247,48 +257,72 @@ loop::Task<bool> Life::live() {
 
 // Faults that lie in wait from the start.
 void Life::plant() {
-  journal::SimFaults journal;
   for (const auto& fault : order_.faults) {
-    if (fault.kind == FaultKind::journal_write) {
-      journal.fail_write = fault.nth;
-      journal.write_errno = fault.sys_errno;
-    } else if (fault.kind == FaultKind::journal_sync) {
-      journal.fail_sync = fault.nth;
-    } else if (fault.kind == FaultKind::journal_full) {
-      site_.disk->set_capacity(site_.disk->contents().size() + fault.nth * 512);
-    } else if (ends_process(fault.kind) && fault.kind != FaultKind::unit_death &&
-               fault.after_changes != 0) {
+    if (waits_for_phase(fault)) continue;
+    plant_in_journal(fault);
+    if (ends_process(fault.kind) && fault.kind != FaultKind::unit_death && fault.after_changes != 0)
       site_.files.stop_at_change(fault.after_changes);
-    }
   }
-  site_.disk->set_faults(journal);
 }
 
-void Life::strike_by_steps(std::uint64_t step) {
-  for (const auto& fault : order_.faults) {
-    if (fault.after_steps != step) continue;
-    switch (fault.kind) {
-      case FaultKind::hold:
-        held_ = true;
-        break;
-      case FaultKind::stop:
-        if (conductor_) conductor_->stop_request().stop("stopped by signal 15");
-        break;
-      case FaultKind::clock_jump:
-        loop_.jump_wall(fault.by_ns);
-        site_.wall_offset_ns += fault.by_ns;
-        break;
-      case FaultKind::disk_full:
-        site_.files.set_free_bytes("/", fault.nth * 4096);
-        break;
-      case FaultKind::foreign_writer:
-        if (order_.on_foreign_writer) order_.on_foreign_writer();
-        break;
-      default:
-        continue;
-    }
-    strike(fault.kind);
+void Life::plant_in_journal(const Fault& fault) {
+  journal::SimFaults faults;
+  if (fault.kind == FaultKind::journal_write) {
+    faults.fail_write = fault.nth;
+    faults.write_errno = fault.sys_errno;
+  } else if (fault.kind == FaultKind::journal_sync) {
+    faults.fail_sync = fault.nth;
+  } else {
+    if (fault.kind == FaultKind::journal_full)
+      site_.disk->set_capacity(site_.disk->contents().size() + fault.nth * 512);
+    return;
   }
+  site_.disk->set_faults(faults);
+}
+
+// Those whose step has come, and those whose phase has.
+void Life::begin_due(std::uint64_t step) {
+  for (std::size_t i = 0; i < order_.faults.size(); ++i) {
+    const auto& fault = order_.faults[i];
+    if (!waits_for_phase(fault)) {
+      if (fault.after_steps == step) strike_now(fault);
+      continue;
+    }
+    if (begun_[i] || phase() != *fault.phase) continue;
+    begun_[i] = true;
+    plant_in_journal(fault);
+    if (fault.kind == FaultKind::kill || fault.kind == FaultKind::power_cut) {
+      if (fault.after_changes != 0)
+        site_.files.stop_at_change(fault.after_changes);
+      else
+        is_struck_dead_ = true;
+    }
+    strike_now(fault);
+  }
+}
+
+void Life::strike_now(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::hold:
+      held_ = true;
+      break;
+    case FaultKind::stop:
+      if (conductor_) conductor_->stop_request().stop("stopped by signal 15");
+      break;
+    case FaultKind::clock_jump:
+      loop_.jump_wall(fault.by_ns);
+      site_.wall_offset_ns += fault.by_ns;
+      break;
+    case FaultKind::disk_full:
+      site_.files.set_free_bytes("/", fault.nth * 4096);
+      break;
+    case FaultKind::foreign_writer:
+      if (order_.on_foreign_writer) order_.on_foreign_writer();
+      break;
+    default:
+      return;
+  }
+  strike(fault.kind);
 }
 
 bool Life::is_dead(std::uint64_t step) {
@@ -300,7 +334,8 @@ bool Life::is_dead(std::uint64_t step) {
       return true;
     }
     if (!ends_process(fault.kind) || fault.kind == FaultKind::unit_death) continue;
-    const bool due = fault.after_changes == 0 && step >= fault.after_steps;
+    const bool due = waits_for_phase(fault) ? is_struck_dead_
+                                            : fault.after_changes == 0 && step >= fault.after_steps;
     if (!due && !(fault.after_changes != 0 && site_.files.stopped())) continue;
     died_ = true;
     power_cut_ = fault.kind == FaultKind::power_cut;
@@ -324,8 +359,8 @@ void Life::notice_journal() {
 // Steps the loop until nothing is left to do or the process is dead. False if it hangs.
 bool Life::drive() {
   for (std::uint64_t step = 0; step < kMaxSteps; ++step) {
+    begin_due(step);
     if (is_dead(step)) return true;
-    strike_by_steps(step);
     if (ended_ || !loop_.step()) return report_.has_value();
     notice_journal();
     if (order_.on_step) order_.on_step();

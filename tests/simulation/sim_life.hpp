@@ -66,18 +66,6 @@ enum class FaultKind : std::uint8_t {
 inline constexpr std::size_t kFaultKinds = 13;
 [[nodiscard]] std::string_view to_string(FaultKind kind);
 
-struct Fault {
-  FaultKind kind = FaultKind::kill;
-  std::uint64_t after_steps = 0;    // of the loop
-  std::uint64_t after_changes = 0;  // kill, power cut: before this changing call; 0: by steps
-  support::Call call = support::Call::sync;
-  std::uint64_t nth = 1;  // call, write or sync
-  int sys_errno = 5;
-  std::int64_t by_ns = 0;  // clock jump
-  bool after = false;      // of a unit's call: it had its effect
-  bool power = false;      // unit_death: the machine goes, too
-};
-
 // Where in its life a process is.
 enum class Phase : std::uint8_t {
   opening,
@@ -90,6 +78,19 @@ enum class Phase : std::uint8_t {
 };
 inline constexpr std::size_t kPhases = 7;
 [[nodiscard]] std::string_view to_string(Phase phase);
+
+struct Fault {
+  FaultKind kind = FaultKind::kill;
+  std::optional<Phase> phase;        // at its first step there; the counts below begin then
+  std::uint64_t after_steps = 0;    // of the loop
+  std::uint64_t after_changes = 0;  // kill, power cut: before this changing call; 0: by steps
+  support::Call call = support::Call::sync;
+  std::uint64_t nth = 1;  // call, write or sync
+  int sys_errno = 5;
+  std::int64_t by_ns = 0;  // clock jump
+  bool after = false;      // of a unit's call: it had its effect
+  bool power = false;      // unit_death: the machine goes, too
+};
 
 // What a life is to do, and who watches.
 struct Order {
@@ -140,7 +141,9 @@ class Life {
   [[nodiscard]] engine::PassRequest make_request();
   [[nodiscard]] loop::Task<bool> live();
   void plant();
-  void strike_by_steps(std::uint64_t step);
+  void plant_in_journal(const Fault& fault);
+  void begin_due(std::uint64_t step);
+  void strike_now(const Fault& fault);
   [[nodiscard]] bool is_dead(std::uint64_t step);
   [[nodiscard]] bool drive();
   void close();
@@ -160,6 +163,8 @@ class Life {
   std::optional<loop::Task<bool>> task_;
   std::optional<Result<engine::PassReport>> report_;
   std::vector<std::uint64_t> calls_left_;  // by fault, until it strikes
+  std::vector<bool> begun_;                // by fault: its counts run, or it struck
+  bool is_struck_dead_ = false;
   bool recovered_ = false;
   bool held_ = false;
   bool died_ = false;

@@ -16,6 +16,7 @@ std::string describe(const Order& order) {
   text += " version " + order.version + (order.closes ? "" : ", leaves without closing");
   for (const auto& fault : order.faults) {
     text += ", " + std::string(to_string(fault.kind));
+    if (fault.phase) text += " in " + std::string(to_string(*fault.phase));
     if (fault.kind == FaultKind::call_fails)
       text += " " + std::string(support::to_string(fault.call)) + " " + std::to_string(fault.nth) +
               " errno " + std::to_string(fault.sys_errno);
@@ -42,10 +43,16 @@ Fault World::draw_fault(FaultKind kind) {
   constexpr std::uint64_t kCalls = static_cast<std::uint64_t>(support::Call::space) + 1;
   Fault fault;
   fault.kind = kind;
+  if (site_.chance(70)) fault.phase = static_cast<Phase>(site_.draw(kPhases));
   fault.after_steps = 1 + site_.draw(35);
-  if (site_.chance(60)) fault.after_changes = 1 + site_.draw(60);
+  if (site_.chance(60)) fault.after_changes = 1 + site_.draw(fault.phase ? 6 : 60);
   fault.call = static_cast<support::Call>(site_.draw(kCalls));
   fault.nth = 1 + site_.draw(site_.chance(50) ? 4 : 30);
+  if (fault.phase) fault.nth = 1 + site_.draw(3);
+  if (fault.phase == Phase::opening) {
+    fault.after_steps = 1;
+    fault.after_changes = 1 + site_.draw(3);
+  }
   fault.sys_errno = kErrnos[site_.draw(std::size(kErrnos))];
   fault.by_ns = (static_cast<std::int64_t>(site_.draw(3)) - 1) * 400LL * 24 * 3600 * kNsPerSecond;
   fault.after = site_.chance(50);
