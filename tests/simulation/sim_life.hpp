@@ -81,7 +81,7 @@ inline constexpr std::size_t kPhases = 7;
 
 struct Fault {
   FaultKind kind = FaultKind::kill;
-  std::optional<Phase> phase;        // at its first step there; the counts below begin then
+  std::optional<Phase> phase;       // at its first step there; the counts below begin then
   std::uint64_t after_steps = 0;    // of the loop
   std::uint64_t after_changes = 0;  // kill, power cut: before this changing call; 0: by steps
   support::Call call = support::Call::sync;
