@@ -327,6 +327,11 @@ void add_mesh_verbs(Commands& commands, CLI::App& top, Arguments& arguments) {
       ->check(kNotEmpty);
   app.add_flag("--new-key", arguments.new_key, "with a key that it did not have before");
   app.add_flag("--once", arguments.once, "do not wait for a person's decision");
+  auto& image = add(commands, top, arguments, Verb::prepare_image, "prepare-image",
+                    "make this machine one to copy others from");
+  image.with_machine().with_json();
+  image.app().add_flag("--discard-journal", arguments.discard_journal,
+                       "delete its history instead of setting it aside");
 }
 
 // A word that is no command, with the one that was perhaps meant; nothing to say if it is one.

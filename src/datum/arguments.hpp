@@ -47,6 +47,7 @@ enum class Verb : std::uint8_t {
   mode,
   config_check,
   enrol,
+  prepare_image,
 };
 
 enum class Colour : std::uint8_t { automatic, always, never };
@@ -92,6 +93,8 @@ struct Arguments : Place, DesiredSource {
   std::string token, token_file, wanted_name;
   std::vector<std::string> controls;
   bool new_key = false, once = false;
+  // prepare-image
+  bool discard_journal = false;
 };
 
 struct Parsed {

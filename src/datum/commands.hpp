@@ -19,6 +19,7 @@ namespace datum::program {
 [[nodiscard]] int revert_command(const Arguments& arguments);       // revert keep
 [[nodiscard]] int host_command(const Arguments& arguments);         // hold, mode, config check
 [[nodiscard]] int enrol_command(const Arguments& arguments);        // enrol
+[[nodiscard]] int image_command(const Arguments& arguments);        // prepare-image
 [[nodiscard]] int upkeep_command(const Arguments& arguments);  // journal archive stat set-aside
 [[nodiscard]] int fleet_command(
     const Arguments& arguments);  // init validate render explain affected schema

@@ -54,6 +54,8 @@ int dispatch(const datum::program::Arguments& arguments) {
       return datum::program::host_command(arguments);
     case Verb::enrol:
       return datum::program::enrol_command(arguments);
+    case Verb::prepare_image:
+      return datum::program::image_command(arguments);
     case Verb::replay:
     case Verb::postmortem:
       return datum::program::replay_command(arguments);

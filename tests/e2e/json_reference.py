@@ -75,6 +75,8 @@ def main():
         data = pathlib.Path(scratch) / "state/journal/data.mdb"
         data.write_bytes(b"damaged" + data.read_bytes()[7:])
         seen.append(("aside", run("journal", "set-aside", *state, "--json")))
+        place = ["--root", f"{scratch}/root", "--config", f"{scratch}/config"]
+        seen.append(("image", run("prepare-image", *place, *state, "--json")))
         only_after_a_pass = {"message", "output"}
         seen_planned = [member for member in objects["action"] if member not in only_after_a_pass]
         cases = [(f"{name}, {len(lines)} lines", objects[name], lines) for name, lines in seen]

@@ -1,0 +1,205 @@
+#include "datum/engine/image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "datum/base/rfc3339.hpp"
+#include "datum/engine/blob_receiver.hpp"
+#include "datum/engine/declaration_files.hpp"
+#include "datum/engine/identity.hpp"
+#include "datum/engine/store.hpp"
+#include "datum/engine/tool.hpp"
+#include "sealed_file.hpp"
+
+namespace datum::engine {
+namespace {
+
+constexpr std::string_view kAsidePrefix = "image-";
+constexpr std::string_view kDamagedPrefix = "damaged-";
+constexpr std::string_view kImageJournal = "journal";
+// Journal first: without it, and with anything else of these, a store is refused.
+constexpr std::array<std::string_view, 6> kHistory{
+    kImageJournal, "journal.compacting", "archive", "blobs", "key", kImportedName};
+constexpr std::array<std::string_view, 5> kOwn{kIdentityFolder, kDeclarationsFolder, kIncomingName,
+                                               kToolsFolder, "probe"};
+// Below the root: folder and name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kMarks{{
+    {"var/lib/datum/release", "trial"},
+    {"var/lib/datum/release", "rolled-back"},
+    {"var/lib/datum/release", "stopped"},
+    {"run/datum", "host.sock"},
+    {"run/datum", "stopping"},
+    {"run/datum", "no-pass"},
+    {"run", "datum-started"},
+    {"run", "datum-failures"},
+}};
+constexpr std::string_view kRelease = "var/lib/datum/release";
+constexpr std::string_view kRestoring = "restoring";
+// Datum's own folders are three deep; what is deeper is not Datum's.
+constexpr int kMaxDepth = 16;
+constexpr int kMostImages = 100;
+
+Status remove_tree(os::Files& files, const os::Handle& parent, std::string_view name, int depth) {
+  DATUM_ASSIGN(const auto stat, files.stat_at(parent, name));
+  if (stat.type != os::FileType::directory) return files.remove_file(parent, name);
+  if (depth > kMaxDepth)
+    return fail(ErrorCode::limit_exceeded, std::string(name) + ": folders are too deep");
+  {
+    DATUM_ASSIGN(const auto folder, files.open_directory(parent, name, os::Follow::no));
+    DATUM_ASSIGN(const auto entries, files.list(folder));
+    for (const auto& entry : entries) DATUM_TRY(remove_tree(files, folder, entry.name, depth + 1));
+  }
+  return files.remove_directory(parent, name);
+}
+
+class Stripping {
+ public:
+  Stripping(os::Files& files, const ImageRequest& request) : files_(files), request_(request) {}
+
+  Result<std::vector<StrippedPart>> run() {
+    DATUM_TRY(refuse_a_running_rollback());
+    DATUM_TRY(strip_store());
+    for (const auto& [folder, name] : kMarks) DATUM_TRY(remove_below(below(folder), name));
+    if (const auto& file = request_.metrics; !file.empty()) {
+      const auto slash = file.rfind('/');
+      DATUM_TRY(remove_below(slash == 0 ? "/" : file.substr(0, slash), file.substr(slash + 1)));
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  [[nodiscard]] std::string below(std::string_view path) const {
+    return (request_.root == "/" ? "" : request_.root) + "/" + std::string(path);
+  }
+
+  Status refuse_a_running_rollback() {
+    const auto folder = files_.open_root(below(kRelease));
+    if (!folder || !files_.stat_at(*folder, kRestoring)) return {};
+    return fail(ErrorCode::refused, below(kRelease) +
+                                        ": a rollback is being done, or was cut off; start the "
+                                        "service, which ends it, and stop it again");
+  }
+
+  // Nothing there is no error.
+  Status remove_in(const os::Handle& folder, const std::string& path, std::string_view name) {
+    auto removed = remove_tree(files_, folder, name, 0);
+    if (!removed && removed.error().code() == ErrorCode::not_found) return {};
+    if (!removed) return fail(Error(removed.error()).context(path + "/" + std::string(name)));
+    parts_.push_back({path + "/" + std::string(name), Stripped::removed, ""});
+    return files_.sync(folder);
+  }
+
+  Status remove_below(const std::string& path, std::string_view name) {
+    auto folder = files_.open_root(path);
+    if (!folder && folder.error().code() == ErrorCode::not_found) return {};
+    if (!folder) return fail(std::move(folder).error());
+    return remove_in(*folder, path, name);
+  }
+
+  Status strip_store() {
+    auto store = files_.open_root(request_.store);
+    if (!store && store.error().code() == ErrorCode::not_found) return {};
+    if (!store) return fail(std::move(store).error());
+    for (const auto name : kOwn) DATUM_TRY(remove_in(*store, request_.store, name));
+    DATUM_TRY(set_history_aside(*store));
+    return request_.discard_journal ? discard(*store) : Status{};
+  }
+
+  Result<std::vector<std::string>> names_with(const os::Handle& store, std::string_view prefix) {
+    DATUM_ASSIGN(const auto entries, files_.list(store));
+    std::vector<std::string> names;
+    for (const auto& entry : entries)
+      if (entry.name.starts_with(prefix)) names.push_back(entry.name);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Status set_history_aside(const os::Handle& store) {
+    std::vector<std::string> there;
+    for (const auto name : kHistory) {
+      const auto stat = files_.stat_at(store, name);
+      if (!stat) continue;
+      if (request_.discard_journal && stat->type == os::FileType::symlink)
+        return fail(ErrorCode::symlink, request_.store + "/" + std::string(name) +
+                                            ": a link; what it leads to has to be deleted first");
+      there.emplace_back(name);
+    }
+    DATUM_ASSIGN(const auto damaged, names_with(store, kDamagedPrefix));
+    there.insert(there.end(), damaged.begin(), damaged.end());
+    if (there.empty()) return {};
+    DATUM_ASSIGN(const auto aside_name, folder_for(store, there));
+    const auto path = request_.store + "/" + aside_name;
+    DATUM_ASSIGN(const auto aside, files_.open_directory(store, aside_name, os::Follow::no));
+    for (const auto& name : there) {
+      auto moved = files_.rename(store, name, aside, name, true);
+      if (!moved) return fail(std::move(moved).error().context(request_.store + "/" + name));
+      DATUM_TRY(files_.sync(aside));
+      DATUM_TRY(files_.sync(store));
+      if (!request_.discard_journal)
+        parts_.push_back({request_.store + "/" + name, Stripped::set_aside, path});
+    }
+    return {};
+  }
+
+  // What was cut off goes on in its folder: what belongs together stays together.
+  Result<std::string> folder_for(const os::Handle& store, const std::vector<std::string>& there) {
+    DATUM_ASSIGN(const auto former, names_with(store, kAsidePrefix));
+    if (!former.empty()) {
+      DATUM_ASSIGN(const auto last, files_.open_directory(store, former.back(), os::Follow::no));
+      DATUM_ASSIGN(const auto entries, files_.list(last));
+      const bool is_free = std::none_of(entries.begin(), entries.end(), [&](const auto& entry) {
+        return std::find(there.begin(), there.end(), entry.name) != there.end();
+      });
+      const bool goes_on = entries.empty() || there.front() != kImageJournal;
+      if (is_free && goes_on) return former.back();
+    }
+    std::string time;
+    for (const char c : format_rfc3339(request_.now).substr(0, 19))
+      if (c != '-' && c != ':') time += c;
+    const auto base = std::string(kAsidePrefix) + time + "Z";
+    for (int number = 1;; ++number) {
+      const auto name = number == 1 ? base : base + "-" + std::to_string(number);
+      const auto made = files_.make_directory(store, name, 0700);
+      if (made) return name;
+      if (made.error().code() != ErrorCode::already_exists || number == kMostImages)
+        return fail(made.error());
+    }
+  }
+
+  Status discard(const os::Handle& store) {
+    DATUM_ASSIGN(const auto names, names_with(store, kAsidePrefix));
+    for (const auto& name : names) {
+      auto removed = remove_tree(files_, store, name, 0);
+      if (!removed) return fail(Error(removed.error()).context(request_.store + "/" + name));
+      DATUM_TRY(files_.sync(store));
+      parts_.push_back({request_.store + "/" + name, Stripped::discarded, ""});
+    }
+    return {};
+  }
+
+  os::Files& files_;
+  const ImageRequest& request_;
+  std::vector<StrippedPart> parts_;
+};
+
+}  // namespace
+
+std::string_view to_string(Stripped what) {
+  switch (what) {
+    case Stripped::removed:
+      return "removed";
+    case Stripped::set_aside:
+      return "setAside";
+    case Stripped::discarded:
+      return "discarded";
+  }
+  return "";
+}
+
+Result<std::vector<StrippedPart>> prepare_image(os::Files& files, const ImageRequest& request) {
+  return Stripping(files, request).run();
+}
+
+}  // namespace datum::engine
