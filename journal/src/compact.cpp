@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "lmdb_env.hpp"
 #include "open_log.hpp"
@@ -26,15 +27,17 @@ constexpr std::uint64_t kSpareBytes = 4 * 1024 * 1024;
 
 class Compactor {
  public:
-  Compactor(const std::string& folder, const OpenOptions& options, const CompactHook& hook)
-      : folder_(folder), options_(options), hook_(hook) {
+  // `store` is closed, and its lock held.
+  Compactor(StoreHandle& store, const OpenOptions& options, const CompactHook& hook)
+      : old_(store),
+        folder_(store.path),
+        building_(folder_ + kCompactingSuffix),
+        options_(options),
+        hook_(hook) {
     options_.mode = OpenMode::open;
   }
 
   Result<Compaction> run() {
-    DATUM_ASSIGN(old_, lock_closed(folder_, options_));
-    folder_ = old_.path;
-    building_ = folder_ + kCompactingSuffix;
     DATUM_TRY(clear_building());
     auto built = build();
     if (!built) {
@@ -144,6 +147,9 @@ class Compactor {
       remove_store_folder(building_);
       return fail(error_from_errno(number, "exchange " + folder_ + " and " + name));
     }
+    // From here on this is the store; the lock of what was replaced is nobody's.
+    old_.folder = std::move(new_folder_);
+    old_.lock = std::move(new_lock_);
     tell(CompactStep::exchanged);
     DATUM_TRY(sync_fd(parent.get(), parts.folder));
     tell(CompactStep::exchange_synced);
@@ -152,11 +158,11 @@ class Compactor {
     return {};
   }
 
+  StoreHandle& old_;
   std::string folder_;
   std::string building_;
   OpenOptions options_;
   const CompactHook& hook_;
-  StoreHandle old_;
   Fd new_folder_;
   Fd new_lock_;
   Fd data_;
@@ -166,10 +172,17 @@ class Compactor {
 
 }  // namespace
 
+Result<Compaction> compact_closed(StoreHandle& store, const CompactHook& hook) {
+  return Compactor(store, store.options, hook).run();
+}
+
 Result<Compaction> compact_store_with(const std::string& folder, const OpenOptions& options,
                                       const CompactHook& hook) {
-  Compactor compactor(folder, options, hook);
-  auto done = compactor.run();
+  auto wanted = options;
+  wanted.mode = OpenMode::open;
+  auto store = lock_closed(folder, wanted);
+  if (!store) return fail(std::move(store).error().context(folder));
+  auto done = Compactor(*store, options, hook).run();
   if (!done) return fail(std::move(done).error().context(folder));
   return done;
 }

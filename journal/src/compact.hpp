@@ -6,6 +6,7 @@
 #include <string>
 
 #include "datum/journal/log.hpp"
+#include "lmdb_log.hpp"
 
 namespace datum::journal {
 
@@ -23,6 +24,10 @@ inline constexpr int kCompactSteps = 8;
 
 // Called after each step; tests only. Empty: nothing is called.
 using CompactHook = std::function<void(CompactStep)>;
+
+// Of a closed store whose lock `store` holds. Whatever comes of it, afterwards `store` is what has
+// the store's place, and its lock is held.
+[[nodiscard]] Result<Compaction> compact_closed(StoreHandle& store, const CompactHook& hook = {});
 
 [[nodiscard]] Result<Compaction> compact_store_with(const std::string& folder,
                                                     const OpenOptions& options,

@@ -7,9 +7,11 @@
 #include <cerrno>
 
 #include "batch_check.hpp"
+#include "compact.hpp"
 #include "cuts.hpp"
 #include "datum/crypto/digest.hpp"
 #include "envelope.hpp"
+#include "open_log.hpp"
 #include "store_folder.hpp"
 
 namespace datum::journal {
@@ -143,6 +145,7 @@ Status LmdbLog::check_place() const {
 Status LmdbLog::check_writable() const {
   if (store_.mode == OpenMode::read_only || store_.mode == OpenMode::live)
     return fail(ErrorCode::read_only, "the store was opened for reading");
+  if (env_ == nullptr) return fail(ErrorCode::unavailable, "the store is not open");
   if (is_failed_)
     return fail(ErrorCode::unavailable, "an earlier commit failed: the store must be reopened");
   if (is_visiting())
@@ -275,11 +278,11 @@ Result<Verification> LmdbLog::verify(Seq from) {
 }
 
 Result<std::unique_ptr<Reader>> LmdbLog::make_reader() {
+  if (env_ == nullptr) return fail(ErrorCode::unavailable, "the store is not open");
   return std::unique_ptr<Reader>(new LmdbReading<Reader>(env_));
 }
 
-Status LmdbLog::close() {
-  if (env_ == nullptr) return {};
+Status LmdbLog::close_environment() {
   if (env_.use_count() > 1 || is_visiting())
     return fail(ErrorCode::busy, "a reader of the store is still open");
   const auto store = env_->store_id();
@@ -287,15 +290,34 @@ Status LmdbLog::close() {
   const bool is_writer = check_writable().has_value();
   env_.reset();
   // After a failed commit the pages are not believed: the next opener walks.
-  Status marked;
-  if (is_writer) {
-    auto data = open_at(store_.folder.get(), kDataName, O_RDONLY);
-    if (!data) return fail(std::move(data).error());
-    DATUM_ASSIGN(const CleanMark mark, mark_of(data->get(), store, head));
-    marked = write_clean_mark(store_.folder.get(), mark, steps_of(store_.crash_point, head));
-  }
-  store_.lock = Fd();
-  return marked;
+  if (!is_writer) return {};
+  DATUM_ASSIGN(const Fd data, open_at(store_.folder.get(), kDataName, O_RDONLY));
+  DATUM_ASSIGN(const CleanMark mark, mark_of(data.get(), store, head));
+  return write_clean_mark(store_.folder.get(), mark, steps_of(store_.crash_point, head));
+}
+
+// What has the place of the store is opened as at any other time; until the mark is gone again a
+// death leaves a store that was closed in order.
+Result<Compaction> LmdbLog::compact() {
+  DATUM_TRY(check_writable());
+  auto closed = close_environment();
+  if (!closed && env_ != nullptr) return fail(std::move(closed).error());
+  auto compacted =
+      closed ? compact_closed(store_) : Result<Compaction>(fail(std::move(closed).error()));
+  auto opened = open_again(store_);
+  if (!opened)
+    return fail(
+        ErrorCode::unavailable,
+        "the store could not be opened again after its compaction: " + opened.error().message());
+  env_ = std::move(*opened);
+  return compacted;
+}
+
+Status LmdbLog::close() {
+  if (env_ == nullptr) return {};
+  auto closed = close_environment();
+  if (env_ == nullptr) store_.lock = Fd();
+  return closed;
 }
 
 }  // namespace datum::journal

@@ -17,6 +17,7 @@ struct StoreHandle {
   OpenMode mode = OpenMode::open;
   std::uint32_t max_level = 1;
   CrashPoint crash_point;
+  OpenOptions options;  // with which it was opened
 };
 
 class LmdbLog final : public LmdbReading<Log> {
@@ -29,6 +30,7 @@ class LmdbLog final : public LmdbReading<Log> {
   [[nodiscard]] Status remove_before(Seq first) override;
   [[nodiscard]] Result<Verification> verify(Seq from) override;
   [[nodiscard]] Result<std::unique_ptr<Reader>> make_reader() override;
+  [[nodiscard]] Result<Compaction> compact() override;
   [[nodiscard]] Status close() override;
 
   // `conflict`: a compaction has replaced the folder since it was opened.
@@ -38,6 +40,8 @@ class LmdbLog final : public LmdbReading<Log> {
 
  private:
   [[nodiscard]] Status check_writable() const;
+  // Writes the mark of an orderly end unless a commit failed, and keeps the lock.
+  [[nodiscard]] Status close_environment();
   // Runs `body` in a durable transaction, growing the map as needed; every other failure is the
   // last.
   [[nodiscard]] Status commit(const std::function<int(MDB_txn*)>& body);

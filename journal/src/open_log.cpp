@@ -81,8 +81,8 @@ Status prepare_writing(const StoreHandle& store, const OpenOptions& options, con
   return remove_clean_mark(folder, steps_of(options.crash_point, {}));
 }
 
-Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& options,
-                                        Access access) {
+Result<std::shared_ptr<Environment>> open_pages(const StoreHandle& store,
+                                                const OpenOptions& options, Access access) {
   DATUM_ASSIGN(auto env, open_environment(store.folder.get(),
                                           {store.path, access, options.indexes, Id128{},
                                            options.level, options.map_bytes},
@@ -90,6 +90,12 @@ Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& op
   if (env->level() > options.level)
     return fail(ErrorCode::unsupported_version, "the store was raised to a newer level just now");
   env->release_memory();
+  return env;
+}
+
+Result<std::unique_ptr<LmdbLog>> finish(StoreHandle store, const OpenOptions& options,
+                                        Access access) {
+  DATUM_ASSIGN(auto env, open_pages(store, options, access));
   return std::unique_ptr<LmdbLog>(new LmdbLog(std::move(env), std::move(store)));
 }
 
@@ -177,6 +183,7 @@ Result<StoreHandle> open_handle(const std::string& folder, const OpenOptions& op
   store.mode = options.mode;
   store.max_level = options.level;
   store.crash_point = options.crash_point;
+  store.options = options;
   DATUM_ASSIGN(store.folder, open_folder(folder));
   // Where it really lies: what a compaction builds and removes lies beside it there.
   DATUM_ASSIGN(store.path, real_path(folder));
@@ -202,6 +209,11 @@ Result<std::shared_ptr<Environment>> open_environment(int folder, const Environm
   DATUM_TRY(prepare_lmdb_lock(folder));
   DATUM_ASSIGN(const Fd opening, take_opening_lock(folder, wait_ms));
   return Environment::open(wanted);
+}
+
+Result<std::shared_ptr<Environment>> open_again(const StoreHandle& store) {
+  DATUM_TRY(prepare_writing(store, store.options, Id128{}));
+  return open_pages(store, store.options, Access::write);
 }
 
 Result<std::unique_ptr<LmdbLog>> open_log_as(const std::string& folder, const OpenOptions& options,

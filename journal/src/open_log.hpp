@@ -20,6 +20,10 @@ namespace datum::journal {
 [[nodiscard]] Result<StoreHandle> lock_closed(const std::string& folder,
                                               const OpenOptions& options);
 
+// The environment of a store that is closed and whose lock `store` holds, for writing: judged as at
+// any opening, its mark of an orderly end gone.
+[[nodiscard]] Result<std::shared_ptr<Environment>> open_again(const StoreHandle& store);
+
 // LMDB's environment of a store beside whoever else uses it: what it opens by name is looked at
 // before, and who stands still while opening is named after `wait_ms` (`busy`). `folder`: the open
 // folder that `wanted` names; this process has no other environment of it.

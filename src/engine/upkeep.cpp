@@ -109,6 +109,21 @@ bool is_worth_compacting(const journal::Usage& usage) {
   return free >= kWorthCompacting && free >= usage.file_bytes / 2;
 }
 
+bool is_worth_compacting_if_asked(const journal::Usage& usage) {
+  constexpr std::uint64_t kWorthAsking = 1024 * 1024;
+  return usage.file_bytes > usage.live_bytes * 5 / 4 + kWorthAsking;
+}
+
+loop::Task<Result<journal::Compaction>> compact(Store& store) {
+  using Compacted = Result<journal::Compaction>;
+  std::function<void(std::function<void(Compacted)>)> begin =
+      [&history = *store.history](std::function<void(Compacted)> resume) {
+        history.compact(std::move(resume));
+      };
+  auto wait = loop::wait_for<Compacted>(std::move(begin));
+  co_return co_await wait;
+}
+
 loop::Task<Result<UpkeepReport>> keep_up(loop::Loop& loop, Store& store, UpkeepRequest request) {
   UpkeepReport report;
   auto& history = *store.history;

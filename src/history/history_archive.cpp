@@ -87,4 +87,23 @@ void History::tell_archived(const std::shared_ptr<Archiving>& task) {
   });
 }
 
+void History::compact(std::function<void(Result<journal::Compaction>)> done) {
+  if (!log_) {
+    loop_.post(
+        [done = std::move(done)] { done(fail(ErrorCode::unavailable, "nothing is recorded")); });
+    return;
+  }
+  when_durable(state_.seq, [this, done = std::move(done)](Status durable) {
+    if (!durable) return done(fail(std::move(durable).error()));
+    auto result = std::make_shared<Result<journal::Compaction>>(journal::Compaction{});
+    thread_->submit([log = log_.get(), result] { *result = log->compact(); },
+                    [this, result, done] {
+                      if (!*result && result->error().code() == ErrorCode::unavailable && !failed_)
+                        failed_ = result->error();
+                      if (failed_) answer_waiters();
+                      done(std::move(*result));
+                    });
+  });
+}
+
 }  // namespace datum::history

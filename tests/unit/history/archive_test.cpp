@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "checkpoint.hpp"
 #include "datum/codec/checkpoint.hpp"
@@ -100,6 +101,47 @@ TEST_CASE("history: archived events are found by replay, by target and by pass a
     return journal::Visit::go_on;
   }));
   CHECK(seen == 2);
+}
+
+TEST_CASE("history: what is decided while the journal is compacted is there afterwards [L11]") {
+  Scratch scratch;
+  live(scratch.path, 200);
+  Life life(scratch.path, 30);
+  const Seq before = life.history->state().seq;
+  REQUIRE(life.archive(scratch.path, before - 20));
+  const auto file = scratch.path + "/journal/data.mdb";
+  const auto size = std::filesystem::file_size(file);
+  Result<journal::Compaction> done = fail(ErrorCode::internal, "it never ended");
+  life.history->compact([&done](Result<journal::Compaction> compacted) { done = compacted; });
+  life.host.pass({3});
+  life.loop.run_for(kNsPerSecond);
+  if (!done) FAIL(done.error().message());
+  CHECK(std::filesystem::file_size(file) < size);
+  CHECK(life.history->healthy());
+  life.host.pass({4});
+  const Seq head = life.history->state().seq;
+  CHECK(head > before + 2);
+  REQUIRE(life.host.close());
+  CHECK(head_of(scratch.path) >= head);
+  check_whole(scratch.path, records_of(scratch.path, head));
+}
+
+TEST_CASE("history: a journal that cannot be opened again after a compaction failed like a disk") {
+  Scratch scratch;
+  live(scratch.path, 20);
+  Life life(scratch.path, 30);
+  life.loop.run_for(kNsPerSecond);
+  // What LMDB would open by its name is looked at before.
+  const auto lock = scratch.path + "/journal/lock.mdb";
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);
+  Result<journal::Compaction> done = journal::Compaction{};
+  life.history->compact([&done](Result<journal::Compaction> compacted) { done = compacted; });
+  life.loop.run_for(kNsPerSecond);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code() == ErrorCode::unavailable);
+  CHECK_FALSE(life.history->healthy());
+  std::filesystem::remove(lock);
 }
 
 TEST_CASE("history: where another version's checkpoint stands before the archive, all is folded") {

@@ -66,6 +66,7 @@ class FailingLog final : public journal::Log {
   Status remove_before(Seq first) override { return log_.remove_before(first); }
   Result<journal::Verification> verify(Seq from) override { return log_.verify(from); }
   Result<std::unique_ptr<journal::Reader>> make_reader() override { return log_.make_reader(); }
+  Result<journal::Compaction> compact() override { return log_.compact(); }
   Status close() override { return log_.close(); }
 
  private:

@@ -214,6 +214,96 @@ TEST_CASE("journal: a writer never gets the folder that a compaction has replace
   CHECK(was_refused);
 }
 
+TEST_CASE(
+    "journal: an open log is compacted under its lock, and goes on with the same records [L11]") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  const auto truth = make_hollow_store(folder);
+  const auto before = std::filesystem::file_size(folder + "/data.mdb");
+  auto log = open_log(folder, options_for(OpenMode::open));
+  REQUIRE(log);
+  for (Seq round = 1; round <= 3; ++round) {
+    const auto done = (*log)->compact();
+    if (!done) FAIL(done.error().message());
+    CHECK(std::filesystem::file_size(folder + "/data.mdb") < before / 4);
+    CHECK_FALSE(std::filesystem::exists(folder + ".compacting"));
+    // A death from here on is no orderly end, and nobody else gets the store.
+    CHECK_FALSE(std::filesystem::exists(folder + "/clean"));
+    CHECK(compact_store(folder, options_for(OpenMode::open)).error().code() == ErrorCode::busy);
+    std::string error;
+    const auto text = transcript(**log, error);
+    CHECK(error.empty());
+    if (round == 1) CHECK(text == truth);
+    Batch batch;
+    batch.entries.resize(1);
+    CHECK((*log)->append(batch) == kRecords + round);
+    CHECK((*log)->verify(1)->sound);
+  }
+  REQUIRE((*log)->close());
+  const auto again = open_log(folder, options_for(OpenMode::open));
+  REQUIRE(again);
+  CHECK((*again)->read_head()->seq == kRecords + 3);
+}
+
+TEST_CASE("journal: a log that somebody reads is not compacted, and goes on as it was") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_hollow_store(folder);
+  auto log = open_log(folder, options_for(OpenMode::open));
+  REQUIRE(log);
+  {
+    const auto reader = (*log)->make_reader();
+    REQUIRE(reader);
+    CHECK((*log)->compact().error().code() == ErrorCode::busy);
+    CHECK((*reader)->read_head()->seq == kRecords);
+  }
+  // Of another process, which stays inside its read transaction until it is killed.
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const auto live = open_log(folder, options_for(OpenMode::live));
+    if (!live) ::_exit(1);
+    static_cast<void>((*live)->read(kRecords, [&](const Record&) {
+      if (::write(ready[1], "r", 1) != 1) ::_exit(2);
+      for (;;) ::pause();
+      return Visit::stop;
+    }));
+    ::_exit(3);
+  }
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  CHECK((*log)->compact().error().code() == ErrorCode::busy);
+  REQUIRE(::kill(pid, SIGKILL) == 0);
+  CHECK(wait_for(pid) == 256 + SIGKILL);
+  Batch batch;
+  batch.entries.resize(1);
+  CHECK((*log)->append(batch) == kRecords + 1);
+  REQUIRE((*log)->compact());
+  CHECK((*log)->read_head()->seq == kRecords + 1);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_CASE("journal: a log whose store cannot be opened again after a compaction says so for good") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  make_hollow_store(folder);
+  auto log = open_log(folder, options_for(OpenMode::open));
+  REQUIRE(log);
+  // What LMDB would open by its name is looked at before: a folder is none.
+  std::filesystem::remove(folder + "/lock.mdb");
+  std::filesystem::create_directory(folder + "/lock.mdb");
+  CHECK((*log)->compact().error().code() == ErrorCode::unavailable);
+  CHECK((*log)->append({}).error().code() == ErrorCode::unavailable);
+  CHECK((*log)->make_reader().error().code() == ErrorCode::unavailable);
+  log->reset();
+  std::filesystem::remove(folder + "/lock.mdb");
+  const auto again = open_log(folder, options_for(OpenMode::open));
+  REQUIRE(again);
+  CHECK((*again)->verify(1)->sound);
+}
+
 TEST_CASE("journal: file systems that other machines write are known by their type") {
   CHECK(is_network_file_system(0x6969));
   CHECK(is_network_file_system(0xFF534D42));

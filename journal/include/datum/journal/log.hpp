@@ -156,6 +156,12 @@ struct Verification {
   std::string problem;  // for people
 };
 
+// What a compaction did.
+struct Compaction {
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_after = 0;
+};
+
 class Log : public Reader {
  public:
   // Appends the whole batch or nothing. On success every record, key, metadata value and projection
@@ -177,6 +183,12 @@ class Log : public Reader {
   [[nodiscard]] virtual Result<Verification> verify(Seq from) = 0;
   // A second object for another thread of this process.
   [[nodiscard]] virtual Result<std::unique_ptr<Reader>> make_reader() = 0;
+  // compact_store of this log's own store, under its lock all the while: closed in order, built
+  // anew, exchanged, and opened again. `busy` while a Reader of it exists or another process reads
+  // it, and the other errors of compact_store: the log goes on as it was. `unavailable`: what has
+  // the store's place could not be opened again, which says why; nothing but the destructor may be
+  // called then. Readers of other processes that come meanwhile see what was durable.
+  [[nodiscard]] virtual Result<Compaction> compact() = 0;
   // Writes `clean` (store id, size, mtime, head), synced, and closes. Without it the next open
   // walks; a log whose append failed closes without it. `busy` while a Reader of it exists. Nothing
   // but the destructor may be called after success.
@@ -235,11 +247,6 @@ struct OpenOptions {
 // it; `timed_out`; `not_found`. A store that is not sound is a success that says so.
 [[nodiscard]] Result<Verification> verify_store(const std::string& folder, std::int64_t limit_ms);
 
-// What a compaction did.
-struct Compaction {
-  std::uint64_t bytes_before = 0;
-  std::uint64_t bytes_after = 0;
-};
 // Builds the store of `folder` anew without its free pages, in `folder`.compacting beside it: a
 // child walks the new one whole, then both folders change places at once and the old one goes. A
 // crash anywhere leaves a store with exactly the same records; what else lies about goes with the

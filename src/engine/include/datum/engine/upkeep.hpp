@@ -36,8 +36,13 @@ struct UpkeepReport {
 [[nodiscard]] loop::Task<Result<UpkeepReport>> keep_up(loop::Loop& loop, Store& store,
                                                        UpkeepRequest request);
 
-// Whether so much of the file is free that a compaction pays.
+// Whether so much of the file is free that a compaction pays by itself; and where a person asks for
+// it, who gets one for less.
 [[nodiscard]] bool is_worth_compacting(const journal::Usage& usage);
+[[nodiscard]] bool is_worth_compacting_if_asked(const journal::Usage& usage);
+// Of a store that stays open (History::compact). No pass runs, and nobody in this process reads the
+// journal.
+[[nodiscard]] loop::Task<Result<journal::Compaction>> compact(Store& store);
 
 // What the blobs are needed for.
 struct NeededBlobs {

@@ -81,6 +81,12 @@ class History {
   void archive(const ArchiveRange& range, std::string folder,
                std::function<void(Result<journal::ArchiveFile>)> done);
 
+  // Rebuilds the journal without its free pages once all is durable (journal::Log::compact, and its
+  // errors); what is queued meanwhile is committed afterwards. `unavailable`: the journal is not
+  // open any more, as after a failed commit. Blocks the journal thread; nothing else may use `log`
+  // meanwhile, and no Reader of it may exist.
+  void compact(std::function<void(Result<journal::Compaction>)> done);
+
   // For who goes on without a disk. From now on a second State, of the last durable sequence, is
   // kept beside the running one (the memory of one more State).
   void keep_durable_state();
