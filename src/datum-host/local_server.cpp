@@ -22,15 +22,19 @@ constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 30U;
 // A file without a name: nothing of it is left, however this process ends.
 class Spool {
  public:
-  static Result<Spool> make(const std::string& folder) {
+  // Takes `limit` bytes; `what` is for messages.
+  static Result<Spool> make(const std::string& folder, std::uint64_t limit, const char* what) {
     std::string path = folder + "/.incoming-XXXXXX";
     const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
     if (descriptor < 0) return fail(error_from_errno(errno, folder));
     ::unlink(path.c_str());
-    return Spool(descriptor);
+    return Spool(descriptor, limit, what);
   }
   Spool(Spool&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        limit_(other.limit_),
+        what_(other.what_),
+        size_(other.size_) {}
   Spool& operator=(Spool&&) = delete;
   ~Spool() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -38,8 +42,9 @@ class Spool {
 
   Status add(ByteView bytes) {
     size_ += bytes.size();
-    if (size_ > kMaxManifest)
-      return fail(ErrorCode::limit_exceeded, "a manifest of more than 1 GiB");
+    if (size_ > limit_)
+      return fail(ErrorCode::limit_exceeded, "a " + std::string(what_) + " of more than " +
+                                                 std::to_string(limit_ >> 20U) + " MiB was sent");
     while (!bytes.empty()) {
       const auto written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
@@ -48,13 +53,17 @@ class Spool {
     }
     return {};
   }
+  [[nodiscard]] const char* what() const { return what_; }
   [[nodiscard]] Result<std::shared_ptr<const program::MappedFile>> map() const {
-    return program::MappedFile::map(descriptor_, "the manifest that was sent");
+    return program::MappedFile::map(descriptor_, "the " + std::string(what_) + " that was sent");
   }
 
  private:
-  explicit Spool(int descriptor) : descriptor_(descriptor) {}
+  Spool(int descriptor, std::uint64_t limit, const char* what)
+      : descriptor_(descriptor), limit_(limit), what_(what) {}
   int descriptor_;
+  std::uint64_t limit_;
+  const char* what_;
   std::uint64_t size_ = 0;
 };
 
@@ -62,18 +71,35 @@ bool is(const wire::Frame& frame, LocalFrame kind) {
   return frame.kind == static_cast<std::uint8_t>(kind);
 }
 
-Result<program::Desired> read_manifest(wire::LocalStream& stream, const std::string& folder,
-                                       std::string source) {
-  DATUM_ASSIGN(auto spool, Spool::make(folder));
+// The bytes of frames `part` up to the frame `end`.
+Result<std::shared_ptr<const program::MappedFile>> read_parts(wire::LocalStream& stream,
+                                                              LocalFrame part, LocalFrame end,
+                                                              Spool spool) {
   for (;;) {
     DATUM_ASSIGN(const auto frame, stream.receive(wire::kMaxFrame, kReadWithinNs));
-    if (is(frame, LocalFrame::manifest_end)) break;
-    if (!is(frame, LocalFrame::manifest))
-      return fail(ErrorCode::invalid_argument, "something else than a manifest was sent");
+    if (is(frame, end)) return spool.map();
+    if (!is(frame, part))
+      return fail(ErrorCode::invalid_argument,
+                  "something else than a " + std::string(spool.what()) + " was sent");
     DATUM_TRY(spool.add(frame.message));
   }
-  DATUM_ASSIGN(const auto mapped, spool.map());
+}
+
+Result<program::Desired> read_manifest(wire::LocalStream& stream, const std::string& folder,
+                                       std::string source) {
+  DATUM_ASSIGN(auto spool, Spool::make(folder, kMaxManifest, "manifest"));
+  DATUM_ASSIGN(const auto mapped, read_parts(stream, LocalFrame::manifest, LocalFrame::manifest_end,
+                                             std::move(spool)));
   return program::open_desired(mapped->bytes(), mapped, std::move(source));
+}
+
+Result<std::shared_ptr<const program::SavedPlan>> read_plan(wire::LocalStream& stream,
+                                                            const std::string& folder) {
+  DATUM_ASSIGN(auto spool, Spool::make(folder, program::kMaxSavedPlan, "saved plan"));
+  DATUM_ASSIGN(const auto mapped,
+               read_parts(stream, LocalFrame::plan, LocalFrame::plan_end, std::move(spool)));
+  DATUM_ASSIGN(auto plan, program::parse_saved_plan(as_text(mapped->bytes()), "the saved plan"));
+  return std::make_shared<const program::SavedPlan>(std::move(plan));
 }
 
 Result<Asked> read_asked(wire::LocalStream& stream, const std::string& folder) {
@@ -83,10 +109,14 @@ Result<Asked> read_asked(wire::LocalStream& stream, const std::string& folder) {
   if (!is(frame, LocalFrame::request))
     return fail(ErrorCode::invalid_argument, "a connection begins with a request");
   DATUM_ASSIGN(asked.request, parse_request(as_text(frame.message)));
-  if (!asked.request.has_manifest) return asked;
-  auto desired = read_manifest(stream, folder, asked.request.source);
-  if (!desired) return fail(std::move(desired).error());
-  asked.desired = std::move(*desired);
+  if (asked.request.has_manifest) {
+    auto desired = read_manifest(stream, folder, asked.request.source);
+    if (!desired) return fail(std::move(desired).error());
+    asked.desired = std::move(*desired);
+  }
+  if (asked.request.has_plan) {
+    DATUM_ASSIGN(asked.plan, read_plan(stream, folder));
+  }
   return asked;
 }
 

@@ -11,6 +11,7 @@
 #include "datum/host/local_request.hpp"
 #include "datum/loop/loop.hpp"
 #include "datum/program/desired.hpp"
+#include "datum/program/saved_plan.hpp"
 #include "datum/wire/local_server.hpp"
 
 namespace datum::host {
@@ -18,8 +19,9 @@ namespace datum::host {
 struct Asked {
   LocalRequest request;
   wire::Peer peer;
-  std::optional<program::Desired> desired;  // of the manifest that came with it
-  bool is_declared = false;                 // none came: the accepted declaration is meant
+  std::optional<program::Desired> desired;         // of the manifest that came with it
+  std::shared_ptr<const program::SavedPlan> plan;  // that came with it
+  bool is_declared = false;                        // none came: the accepted declaration is meant
 };
 struct Answer {
   std::string output, errors;

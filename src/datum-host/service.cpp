@@ -85,8 +85,8 @@ loop::Task<int> Service::live() {
       co_await accepting;
     } else if (manual_) {
       auto manual = std::move(*std::exchange(manual_, std::nullopt));
-      auto passing = manual_pass(std::move(manual));
-      co_await passing;
+      auto carrying_out = carry_out(std::move(manual));
+      co_await carrying_out;
       ::malloc_trim(0);
       tell_status();
     } else if (due_) {

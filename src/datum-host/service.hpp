@@ -16,6 +16,7 @@
 #include "datum/host/rhythm.hpp"
 #include "datum/loop/task.hpp"
 #include "datum/program/desired.hpp"
+#include "datum/program/pass_output.hpp"
 #include "datum/program/session.hpp"
 #include "local_server.hpp"
 #include "log.hpp"
@@ -30,6 +31,11 @@ inline constexpr int kStoreExit = 74;
 inline constexpr int kConfigurationExit = 78;
 // Of a command that has to be tried again later.
 inline constexpr int kBusyExit = 3;
+
+// What is said against a request, and with which exit code.
+[[nodiscard]] Answer refusal(const Error& error);
+// How the answer to a request is to look.
+[[nodiscard]] program::PassView view_of(const LocalRequest& request);
 
 // Who does what nobody asked for.
 [[nodiscard]] inline core::Actor service_actor() {
@@ -81,7 +87,7 @@ class Service {
   void open_socket();
   void answer(Asked asked, const Reply& reply);
   void answer_record(const Asked& asked, const Reply& reply);
-  void answer_pass(Asked asked, const Reply& reply);
+  void answer_manual(Asked asked, const Reply& reply);
   void answer_reload(const Asked& asked, const Reply& reply);
   [[nodiscard]] ServiceFacts facts();
   // After what was recorded is durable.
@@ -95,14 +101,19 @@ class Service {
   [[nodiscard]] core::ModeTerms terms(std::optional<core::Mode> argument);
 
   // pass
-  // One that somebody asked for over the socket.
+  // What somebody asked for over the socket and has to wait for its turn.
   struct Manual {
     Asked asked;
     Reply reply;
   };
   using Reported = Result<std::shared_ptr<const engine::PassReport>>;
   [[nodiscard]] loop::Task<bool> pass(core::Trigger trigger);
-  [[nodiscard]] loop::Task<bool> manual_pass(Manual manual);
+  [[nodiscard]] loop::Task<bool> carry_out(Manual manual);
+  [[nodiscard]] loop::Task<Answer> manual_pass(Asked& asked);
+  [[nodiscard]] loop::Task<Answer> manual_revert(const Asked& asked);
+  [[nodiscard]] loop::Task<Result<Answer>> revert(const Asked& asked);
+  [[nodiscard]] loop::Task<Answer> manual_archive(const Asked& asked);
+  [[nodiscard]] loop::Task<Result<Answer>> archive(const LocalRequest& asked);
   [[nodiscard]] loop::Task<Result<program::Desired>> load();
   // Null where there was nothing to run after recovery.
   [[nodiscard]] loop::Task<Reported> recover_and_run(std::optional<program::Desired> desired,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conducting.hpp"
 #include "datum/config/hold.hpp"
 #include "datum/host/service_status.hpp"
 #include "datum/program/fleet_findings.hpp"
@@ -12,19 +13,11 @@
 namespace datum::host {
 namespace {
 
-// Names the pass whose conductor may be asked to stop, for as long as it may.
-class Conducting {
- public:
-  Conducting(engine::Conductor*& slot, engine::Conductor& conductor) : slot_(slot) {
-    slot_ = &conductor;
-  }
-  Conducting(const Conducting&) = delete;
-  Conducting& operator=(const Conducting&) = delete;
-  ~Conducting() { slot_ = nullptr; }
-
- private:
-  engine::Conductor*& slot_;
-};
+// What stands in for the configured mode.
+std::optional<core::Mode> mode_of(const Asked* asked) {
+  if (asked == nullptr) return std::nullopt;
+  return asked->request.verb == LocalVerb::observe ? core::Mode::observe : asked->request.mode;
+}
 
 }  // namespace
 
@@ -61,30 +54,6 @@ loop::Task<bool> Service::pass(core::Trigger trigger) {
   co_return co_await ending;
 }
 
-loop::Task<bool> Service::manual_pass(Manual manual) {
-  begin_pass();
-  auto desired = std::exchange(manual.asked.desired, std::nullopt);
-  manual.asked.is_declared = !desired;
-  Reported ran;
-  if (manual.asked.is_declared) {
-    auto loading = load();
-    auto loaded = co_await loading;
-    if (loaded)
-      desired = std::move(*loaded);
-    else
-      ran = fail(std::move(loaded).error());
-  }
-  if (desired) {
-    auto running = recover_and_run(std::move(desired), core::Trigger::manual, &manual.asked);
-    ran = co_await running;
-  }
-  auto answer = answer_of(manual.asked, ran);
-  auto ending = end_pass();
-  co_await ending;
-  manual.reply(std::move(answer));
-  co_return true;
-}
-
 loop::Task<bool> Service::end_pass() {
   doing_.clear();
   if (!store_->history->healthy()) {
@@ -93,6 +62,10 @@ loop::Task<bool> Service::end_pass() {
   }
   auto keeping = keep_store_small();
   co_await keeping;
+  if (!store_->history->healthy()) {
+    auto giving_up = become_unrecorded();
+    co_await giving_up;
+  }
   if (mesh_) mesh_->report();
   write_metrics();
   auto keeping_release = keep_release();
@@ -136,12 +109,9 @@ bool Service::is_of_declaration(const Asked* asked) const {
 
 engine::PassRequest Service::make_request(const program::Desired& desired, core::Trigger trigger,
                                           const Asked* asked) {
-  std::optional<core::Mode> mode;
+  const auto mode = mode_of(asked);
   auto actor = service_actor();
-  if (asked != nullptr) {
-    mode = asked->request.verb == LocalVerb::observe ? core::Mode::observe : asked->request.mode;
-    actor = program::person(asked->peer.uid, asked->request.command_line);
-  }
+  if (asked != nullptr) actor = program::person(asked->peer.uid, asked->request.command_line);
   auto request = program::begin_request(session_, std::move(actor), configuration_, mode);
   request.read_terms = [this, mode] { return terms(mode); };
   request.trigger = trigger;
@@ -157,6 +127,11 @@ engine::PassRequest Service::make_request(const program::Desired& desired, core:
   }
   if (asked == nullptr) return request;
   request.retry = asked->request.retry;
+  if (asked->plan)
+    request.approve = [saved = asked->plan, root = session_.root_path, manifest = desired.manifest](
+                          const auto& observations, const auto& plan) {
+      return program::check_plan(*saved, root, *manifest, observations, plan);
+    };
   request.limits.allowed = std::max(request.limits.allowed, asked->request.allow_removals);
   return request;
 }
@@ -175,7 +150,7 @@ loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::De
   const auto machine = program::make_machine(session_, content, store_->sensitive_key);
   engine::Conductor conductor(*session_.loop, *store_, machine);
   const Conducting conducting(conductor_, conductor);
-  auto recovering = conductor.recover([this] { return terms(std::nullopt); },
+  auto recovering = conductor.recover([this, mode = mode_of(asked)] { return terms(mode); },
                                       desired ? desired->manifest : nullptr,
                                       is_declared ? state().accepted->manifest : Digest{});
   auto recovered = co_await recovering;

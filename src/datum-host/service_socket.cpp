@@ -7,12 +7,13 @@
 #include "service.hpp"
 
 namespace datum::host {
-namespace {
 
 Answer refusal(const Error& error) {
   const bool busy = error.code() == ErrorCode::busy;
   return {"", "datum: " + text::escape_lines(error.message()) + "\n", busy ? kBusyExit : 1};
 }
+
+namespace {
 
 // The target that is called so, among those that the state knows.
 std::optional<model::Target> find_target(const core::State& state, const std::string& text) {
@@ -49,7 +50,9 @@ void Service::answer(Asked asked, const Reply& reply) {
   switch (request.verb) {
     case LocalVerb::observe:
     case LocalVerb::reconcile:
-      return answer_pass(std::move(asked), reply);
+    case LocalVerb::revert:
+    case LocalVerb::archive:
+      return answer_manual(std::move(asked), reply);
     case LocalVerb::acknowledge:
     case LocalVerb::keep:
       return answer_record(asked, reply);
@@ -66,10 +69,12 @@ void Service::answer(Asked asked, const Reply& reply) {
   }
 }
 
-void Service::answer_pass(Asked asked, const Reply& reply) {
+void Service::answer_manual(Asked asked, const Reply& reply) {
   if (conductor_ != nullptr || !doing_.empty() || manual_)
     return reply(refusal(Error(ErrorCode::busy, "a pass of the service runs")));
-  if (!asked.desired && !state().accepted)
+  const auto verb = asked.request.verb;
+  const bool is_pass = verb == LocalVerb::observe || verb == LocalVerb::reconcile;
+  if (is_pass && !asked.desired && !state().accepted)
     return reply(refusal(Error(ErrorCode::invalid_argument, "no manifest was sent")));
   manual_ = Manual{std::move(asked), reply};
   wake();
@@ -130,11 +135,7 @@ void Service::reply_durable(const Reply& reply, Answer answer) {
   });
 }
 
-Answer Service::answer_of(const Asked& asked, const Reported& reported) {
-  if (!reported) return refusal(reported.error());
-  const auto& report = *reported;
-  if (!report) return refusal(Error(ErrorCode::busy, "the service ends"));
-  const auto& request = asked.request;
+program::PassView view_of(const LocalRequest& request) {
   program::PassView view;
   view.command_line = request.command_line;
   view.json = request.json;
@@ -143,6 +144,14 @@ Answer Service::answer_of(const Asked& asked, const Reported& reported) {
   view.style.fold = !request.all;
   view.style.width = request.width;
   view.shows_plan = view.may_act = request.verb == LocalVerb::reconcile;
+  return view;
+}
+
+Answer Service::answer_of(const Asked& asked, const Reported& reported) {
+  if (!reported) return refusal(reported.error());
+  const auto& report = *reported;
+  if (!report) return refusal(Error(ErrorCode::busy, "the service ends"));
+  const auto view = view_of(asked.request);
   const auto acknowledged =
       core::standing_acknowledgements(state(), session_.loop->clock().wall_now());
   return {program::pass_output(view, *report, acknowledged, state().host, ""),

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "datum/engine/set_aside.hpp"
-#include "datum/engine/upkeep.hpp"
 #include "datum/history/open.hpp"
 #include "datum/text/human.hpp"
 #include "service.hpp"
@@ -224,25 +223,6 @@ loop::Task<bool> Service::try_to_record_again() {
   });
   tell_status();
   co_return false;
-}
-
-// A failure is no failure of the pass: nothing is lost by it, and the next pass tries again.
-loop::Task<bool> Service::keep_store_small() {
-  if (state().pass || store_->history->is_unrecorded() || !store_->history->healthy())
-    co_return false;
-  if (mesh_ && mesh_->is_fetching()) co_return false;
-  if (mesh_) {
-    auto quieting = mesh_->be_quiet();
-    co_await quieting;
-  }
-  engine::UpkeepRequest request;
-  request.limits = program::archive_limits(configuration_);
-  request.budget_ns = engine::kUpkeepAfterPassNs;
-  auto keeping = engine::keep_up(*session_.loop, *store_, request);
-  const auto kept = co_await keeping;
-  if (mesh_) mesh_->go_on();
-  if (!kept) log_.warning("the journal was not archived: " + kept.error().message());
-  co_return kept.has_value();
 }
 
 }  // namespace datum::host

@@ -126,7 +126,7 @@ Result<int> enrol_through_service(const Arguments& arguments, Session& session,
     request.name = arguments.wanted_name;
     request.new_key = arguments.new_key && is_first;
     request.retry = !is_first;
-    DATUM_ASSIGN(const int code, ask_service(arguments, std::move(request), nullptr));
+    DATUM_ASSIGN(const int code, ask_service(arguments, std::move(request), {}));
     if (code != kWaits || arguments.once) return code;
     if (is_first) tell_waiting(arguments);
     pause_for(session, ask_again_after(0));

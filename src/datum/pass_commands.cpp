@@ -120,19 +120,14 @@ Status check_fleet(Session& session, const Arguments& arguments,
 }
 
 // The store is taken. If its service answers it does the pass; else whoever has it is named.
-Result<int> run_through_service(const Arguments& arguments, const Desired* desired,
-                                const Error& taken) {
-  if (!arguments.plan_in.empty())
-    return fail(ErrorCode::busy, taken.message() +
-                                     "; a saved plan is done by this command alone, "
-                                     "while no service has the store");
+Result<int> run_through_service(const Arguments& arguments, const Sent& sent, const Error& taken) {
   const auto verb =
       arguments.verb == Verb::observe ? host::LocalVerb::observe : host::LocalVerb::reconcile;
   DATUM_ASSIGN(auto request, make_local_request(arguments, verb));
   request.mode = mode_argument(arguments);
   request.allow_removals = arguments.allow_removals;
   request.retry = arguments.retry;
-  auto asked = ask_service(arguments, std::move(request), desired);
+  auto asked = ask_service(arguments, std::move(request), sent);
   if (!asked && asked.error().code() == ErrorCode::not_found) return fail(taken);
   return asked;
 }
@@ -149,7 +144,15 @@ Result<Desired> load_meant(Session& session, Arguments& arguments,
   return load_desired(*session.files, session.root, arguments);
 }
 
+// `--plan`, read before anything else is touched.
+Result<std::optional<PlanFile>> read_saved_plan(const Arguments& arguments) {
+  if (arguments.plan_in.empty()) return std::optional<PlanFile>();
+  DATUM_ASSIGN(auto read, read_plan_file(arguments.plan_in));
+  return std::optional(std::move(read));
+}
+
 Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
+  DATUM_ASSIGN(auto plan_file, read_saved_plan(arguments));
   DATUM_ASSIGN(auto opened, open_session(arguments));
   auto& session = keep_until_exit(std::move(opened));
   if (instruments.watch_tree) session.watched_tree = instruments.watch_tree(*session.files);
@@ -168,7 +171,10 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
       dry ? open_forgetful_store(session, binding, accepted)
           : engine::open_store(*session.loop, session.store_files(), session.state_folder, binding);
   if (!found && found.error().code() == ErrorCode::busy)
-    return run_through_service(arguments, accepted ? nullptr : &desired, found.error());
+    return run_through_service(
+        arguments,
+        {accepted ? nullptr : &desired, plan_file ? plan_file->file->bytes() : ByteView()},
+        found.error());
   if (!found) return fail(with_remedy(std::move(found).error(), session.state_folder));
   auto& store = keep_until_exit(std::move(*found));
   if (store.key_was_lost)
@@ -184,13 +190,11 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   DATUM_ASSIGN(auto request, make_request(session, arguments, configuration, desired, accepted,
                                           store.history->state()));
   request.crash_point = instruments.wave;
-  if (!arguments.plan_in.empty()) {
-    DATUM_ASSIGN(auto saved, read_plan_file(arguments.plan_in));
-    request.approve = [saved, root = session.root_path, manifest = desired.manifest](
-                          const auto& observations, const auto& plan) {
+  if (plan_file)
+    request.approve = [saved = std::move(plan_file->plan), root = session.root_path,
+                       manifest = desired.manifest](const auto& observations, const auto& plan) {
       return check_plan(saved, root, *manifest, observations, plan);
     };
-  }
   engine::Conductor conductor(*session.loop, store, machine);
   Result<engine::PassReport> result = fail(ErrorCode::internal, "no pass ran");
   {
@@ -207,8 +211,9 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   if (!result) return fail(std::move(result).error());
   const auto& report = keep_until_exit(std::move(*result));
   if (!arguments.plan_out.empty())
-    DATUM_TRY(write_plan_file(arguments.plan_out, session.root_path, *desired.manifest,
-                              report.observations, *report.plan));
+    DATUM_TRY(write_plan_file(
+        arguments.plan_out,
+        saved_plan_text(session.root_path, *desired.manifest, report.observations, *report.plan)));
   std::string differences;
   if (arguments.verb == Verb::diff && !arguments.json)
     differences = content_differences(*machine, *desired.manifest, report.observations);

@@ -1,43 +1,24 @@
-// A saved plan: what `plan --out` writes and `reconcile --plan` holds a later pass to. Lines of
-// text, so that a person can read what was agreed to:
-//   datum plan 1
-//   root PATH            (hexadecimal)
-//   manifest SHA256
-//   plan SHA256          (of codec's bytes of the plan)
-//   observed SHA256 REFERENCE    one for each observation that an action rests on, sorted
-//   end
+// The file of a saved plan (program/saved_plan): what `plan --out` writes and `reconcile --plan`
+// reads.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "datum/base/error.hpp"
-#include "datum/core/observation.hpp"
-#include "datum/core/plan.hpp"
-#include "datum/model/manifest.hpp"
+#include "datum/program/mapped_file.hpp"
+#include "datum/program/saved_plan.hpp"
 
 namespace datum::program {
 
-struct SavedPlan {
-  std::string root;
-  Digest manifest;
-  Digest plan;
-  std::map<model::Reference, Digest> observed;
+struct PlanFile {
+  std::shared_ptr<const MappedFile> file;
+  SavedPlan plan;
 };
 
 // Written beside and renamed, synced. An existing file is replaced.
-[[nodiscard]] Status write_plan_file(const std::string& path, const std::string& root,
-                                     const model::Manifest& manifest,
-                                     std::span<const core::Observation> observations,
-                                     const core::Plan& plan);
-// `corrupt` names the line.
-[[nodiscard]] Result<SavedPlan> read_plan_file(const std::string& path);
-
-// `conflict`, naming what moved, unless this is the very plan that was saved.
-[[nodiscard]] Status check_plan(const SavedPlan& saved, const std::string& root,
-                                const model::Manifest& manifest,
-                                std::span<const core::Observation> observations,
-                                const core::Plan& plan);
+[[nodiscard]] Status write_plan_file(const std::string& path, std::string_view text);
+// The errors of parse_saved_plan, which name the path.
+[[nodiscard]] Result<PlanFile> read_plan_file(const std::string& path);
 
 }  // namespace datum::program

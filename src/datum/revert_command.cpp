@@ -1,15 +1,15 @@
 // revert: one pass that puts back what another one changed. keep: what is only observed, whatever
 // is declared. Wires and prints; what may be undone is core's to say.
-#include <algorithm>
 #include <cstdio>
 
 #include "commands.hpp"
 #include "datum/inspect/revert_report.hpp"
 #include "datum/program/run_task.hpp"
 #include "datum/program/session.hpp"
-#include "datum/text/terminal.hpp"
+#include "datum/program/undo_pass.hpp"
 #include "desired.hpp"
 #include "print.hpp"
+#include "service_client.hpp"
 #include "stop_signals.hpp"
 #include "store_end.hpp"
 #include "story_source.hpp"
@@ -18,22 +18,10 @@ namespace datum::program {
 
 namespace {
 
-// What stays as it is, and why, before anything is done.
-Status tell_not_undone(const core::Plan& plan) {
-  for (const auto& action : plan.actions)
-    if (!action.refusal.empty())
-      std::fprintf(stderr, "warning: not undone: %s: %s\n",
-                   text::escape(action.target.text()).c_str(),
-                   text::escape(action.refusal).c_str());
-  std::fflush(stderr);
-  return {};
-}
-
 engine::PassRequest make_request(Session& session, const Arguments& arguments,
                                  const config::Configuration& config, const core::State& state) {
   auto request = begin_request(session, current_actor(arguments), config, mode_argument(arguments));
   request.limits.allowed = arguments.allow_removals;
-  request.provenance.source = "pass " + std::to_string(arguments.pass);
   request.declaration.node = state.host;
   return request;
 }
@@ -54,11 +42,13 @@ Result<Reverted> recover_and_undo(Session& session, engine::Store& store,
   }
   DATUM_ASSIGN(const auto undoing,
                run_task(*session.loop, engine::prepare_undoing(*session.loop, store, pass)));
-  request.undoing = undoing;
-  request.manifest = undoing->manifest;
-  request.content = undoing->content;
+  make_undoing(request, undoing);
   if (core::host_mode(request.read_terms()).mode == core::Mode::enforce)
-    request.approve = [](const auto&, const core::Plan& plan) { return tell_not_undone(plan); };
+    request.approve = [](const auto&, const core::Plan& plan) {
+      std::fputs(undo_warnings(plan).c_str(), stderr);
+      std::fflush(stderr);
+      return Status{};
+    };
   engine::Conductor conductor(*session.loop, store,
                               make_machine(session, undoing->content, store.sensitive_key));
   DATUM_ASSIGN(const auto signals, watch_stop(session, conductor));
@@ -66,44 +56,23 @@ Result<Reverted> recover_and_undo(Session& session, engine::Store& store,
   return Reverted{std::move(report), undoing->reversal.undos.size()};
 }
 
-void print_report(const Arguments& arguments, const core::State& state, const Reverted& reverted,
-                  WallNs now) {
-  const auto& report = reverted.report;
-  const auto style = output_style(arguments);
-  const bool acted = report.mode.mode == core::Mode::enforce;
-  const auto outcomes =
-      acted ? std::span<const core::Outcome>(report.outcomes) : std::span<const core::Outcome>();
-  const auto acknowledged = core::standing_acknowledgements(state, now);
-  const inspect::PassLine line{state.host, report.pass, report.mode, report.status,
-                               report.cut_short};
-  const auto tally =
-      inspect::tally_undone(arguments.pass, *report.plan, outcomes, reverted.targets);
-  if (arguments.json) {
-    print(inspect::plan_json(*report.plan, outcomes, acknowledged));
-    print(inspect::revert_json(tally));
-    print(inspect::pass_json(line));
-    return;
-  }
-  print(inspect::plan_text(*report.plan, outcomes, acknowledged,
-                           arguments.command_line + " " + std::to_string(arguments.pass) + " --all",
-                           style));
-  print(inspect::revert_text(tally));
-  // A host that is as declared is not what was asked for.
-  if (acted && tally.undone + tally.already == 0)
-    print("Nothing was undone.\n");
-  else
-    print(inspect::pass_text(line, style));
+// The store is taken: its service does it, if it answers.
+Result<int> revert_through_service(const Arguments& arguments, const Error& taken) {
+  DATUM_ASSIGN(auto request, make_local_request(arguments, host::LocalVerb::revert));
+  request.mode = mode_argument(arguments);
+  request.allow_removals = arguments.allow_removals;
+  request.pass = arguments.pass;
+  auto asked = ask_service(arguments, std::move(request), {});
+  if (!asked && asked.error().code() == ErrorCode::not_found) return fail(taken);
+  return asked;
 }
 
-// Until everything is undone, something differs from what was asked for.
-int exit_of(const engine::PassReport& report) {
-  const int code = core::exit_code(report.status.condition);
-  const auto& actions = report.plan->actions;
-  const bool done = std::all_of(actions.begin(), actions.end(), [&](const auto& action) {
-    return report.outcomes[action.ordinal].phase == core::Phase::succeeded;
-  });
-  constexpr int kDrifted = 2;
-  return done ? code : kDrifted;
+PassView view_of_undoing(const Arguments& arguments) {
+  PassView view;
+  view.command_line = arguments.command_line;
+  view.style = output_style(arguments);
+  view.json = arguments.json;
+  return view;
 }
 
 Result<int> run_revert(const Arguments& arguments) {
@@ -118,6 +87,8 @@ Result<int> run_revert(const Arguments& arguments) {
   const engine::StoreBinding binding{session.root_path, known.host, known.source, program_version(),
                                      trusted_uid()};
   auto store = engine::open_store(*session.loop, *session.files, session.state_folder, binding);
+  if (!store && store.error().code() == ErrorCode::busy)
+    return revert_through_service(arguments, store.error());
   if (!store) return fail(with_remedy(std::move(store).error(), session.state_folder));
   auto reverted = recover_and_undo(
       session, *store, make_request(session, arguments, configuration, known), arguments.pass);
@@ -127,8 +98,11 @@ Result<int> run_revert(const Arguments& arguments) {
     if (!closed && reverted) reverted = fail(std::move(closed).error());
   }
   if (!reverted) return fail(std::move(reverted).error());
-  print_report(arguments, state, *reverted, session.loop->clock().wall_now());
-  return exit_of(reverted->report);
+  const auto acknowledged =
+      core::standing_acknowledgements(state, session.loop->clock().wall_now());
+  print(undo_output(view_of_undoing(arguments), arguments.pass, reverted->report, reverted->targets,
+                    acknowledged, state.host));
+  return undo_exit(reverted->report);
 }
 
 Result<int> run_keep(const Arguments& arguments) {

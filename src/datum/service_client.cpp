@@ -25,25 +25,37 @@ Error silent(const wire::Peer& peer, const Error& error) {
                                ") has the store and does not answer: " + error.message()};
 }
 
-Status send_manifest(wire::LocalStream& stream, const Desired& desired) {
-  const auto sink = [&stream](ByteView bytes) -> Status {
-    while (!bytes.empty()) {
-      const auto part = bytes.first(std::min(bytes.size(), wire::kMaxFrame));
-      DATUM_TRY(
-          stream.send(static_cast<std::uint8_t>(LocalFrame::manifest), part, kTakenUpWithinNs));
-      bytes = bytes.subspan(part.size());
-    }
-    return {};
-  };
-  DATUM_TRY(codec::write_manifest(*desired.manifest, *desired.content, sink));
-  return stream.send(static_cast<std::uint8_t>(LocalFrame::manifest_end), {}, kTakenUpWithinNs);
+Status send_frame(wire::LocalStream& stream, LocalFrame kind, ByteView message) {
+  return stream.send(static_cast<std::uint8_t>(kind), message, kTakenUpWithinNs);
+}
+
+Status send_parts(wire::LocalStream& stream, LocalFrame kind, ByteView bytes) {
+  while (!bytes.empty()) {
+    const auto part = bytes.first(std::min(bytes.size(), wire::kMaxFrame));
+    DATUM_TRY(send_frame(stream, kind, part));
+    bytes = bytes.subspan(part.size());
+  }
+  return {};
+}
+
+Status send_rest(wire::LocalStream& stream, const Sent& sent) {
+  if (sent.desired != nullptr) {
+    const auto sink = [&stream](ByteView bytes) {
+      return send_parts(stream, LocalFrame::manifest, bytes);
+    };
+    DATUM_TRY(codec::write_manifest(*sent.desired->manifest, *sent.desired->content, sink));
+    DATUM_TRY(send_frame(stream, LocalFrame::manifest_end, {}));
+  }
+  if (sent.plan.empty()) return {};
+  DATUM_TRY(send_parts(stream, LocalFrame::plan, sent.plan));
+  return send_frame(stream, LocalFrame::plan_end, {});
 }
 
 using Take = std::function<void(LocalFrame kind, std::string_view text)>;
 
 // Connects, sends, and hands each frame of the answer to `take`, the first of them `within_ns`.
 Result<int> converse(const std::string& path, const host::LocalRequest& request,
-                     const Desired* desired, const Take& take,
+                     const Sent& to_send, const Take& take,
                      std::int64_t within_ns = kTakenUpWithinNs) {
   auto connected = wire::LocalStream::connect(path);
   if (!connected && connected.error().code() == ErrorCode::unavailable)
@@ -57,7 +69,7 @@ Result<int> converse(const std::string& path, const host::LocalRequest& request,
   const auto text = host::encode_request(request);
   auto sent =
       stream.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), within_ns);
-  if (sent && desired != nullptr) sent = send_manifest(stream, *desired);
+  if (sent) sent = send_rest(stream, to_send);
   // Where sending failed the service may have said why before it hung up.
   for (bool taken_up = false;;) {
     auto frame = stream.receive(wire::kMaxFrame, taken_up ? kNoLimit : within_ns);
@@ -88,13 +100,13 @@ Result<host::LocalRequest> make_local_request(const Arguments& arguments, host::
   return request;
 }
 
-Result<int> ask_service(const Arguments& arguments, host::LocalRequest request,
-                        const Desired* desired) {
-  if (desired != nullptr) {
+Result<int> ask_service(const Arguments& arguments, host::LocalRequest request, const Sent& sent) {
+  if (sent.desired != nullptr) {
     request.has_manifest = true;
-    request.source = desired->provenance.source;
+    request.source = sent.desired->provenance.source;
   }
-  return converse(socket_path(arguments), request, desired,
+  request.has_plan = !sent.plan.empty();
+  return converse(socket_path(arguments), request, sent,
                   [](LocalFrame kind, std::string_view text) {
                     if (kind == LocalFrame::output) print(text);
                     if (kind != LocalFrame::errors) return;
@@ -104,7 +116,7 @@ Result<int> ask_service(const Arguments& arguments, host::LocalRequest request,
 
 Status tell_service(const Arguments& arguments, host::LocalRequest request) {
   std::string errors;
-  DATUM_ASSIGN(const int code, converse(socket_path(arguments), request, nullptr,
+  DATUM_ASSIGN(const int code, converse(socket_path(arguments), request, {},
                                         [&errors](LocalFrame kind, std::string_view part) {
                                           if (kind == LocalFrame::errors) errors += part;
                                         }));
@@ -124,7 +136,7 @@ Result<std::optional<host::ServiceFacts>> find_service_facts(const Arguments& ar
   const auto take = [&text](LocalFrame kind, std::string_view part) {
     if (kind == LocalFrame::output) text += part;
   };
-  const auto asked = converse(socket_path(arguments), *request, nullptr, take, within_ns);
+  const auto asked = converse(socket_path(arguments), *request, {}, take, within_ns);
   if (!asked && asked.error().code() == ErrorCode::busy) return fail(asked.error());
   if (!asked || *asked != 0) return std::nullopt;
   auto facts = host::parse_facts(text);

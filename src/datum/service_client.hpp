@@ -12,11 +12,16 @@ namespace datum::program {
 // A request of `verb` about the store of these arguments, with what they say of the answer's look.
 [[nodiscard]] Result<host::LocalRequest> make_local_request(const Arguments& arguments,
                                                             host::LocalVerb verb);
-// Sends it, with the manifest of `desired` where it is given, and prints what comes back; the exit
-// code that the service says. `not_found`: no service listens. `busy`: one does and does not
+// What goes with a request; both are borrowed.
+struct Sent {
+  const Desired* desired = nullptr;  // its manifest
+  ByteView plan = {};                // a saved plan's bytes; empty: none
+};
+// Sends it, with what goes with it, and prints what comes back; the exit code that the service
+// says. `not_found`: no service listens. `busy`: one does and does not
 // answer, or not about this store.
 [[nodiscard]] Result<int> ask_service(const Arguments& arguments, host::LocalRequest request,
-                                      const Desired* desired);
+                                      const Sent& sent);
 // The same for a request without an answer but whether it was done: what the service says against
 // it is the error. `not_found` and `busy` as above.
 [[nodiscard]] Status tell_service(const Arguments& arguments, host::LocalRequest request);

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +21,8 @@ constexpr int kSettleMs = 100;
 
 StoreWatch::StoreWatch(StoreWatch&& other) noexcept
     : file_(std::move(other.file_)),
+      device_(other.device_),
+      inode_(other.inode_),
       events_(std::exchange(other.events_, -1)),
       signals_(std::exchange(other.signals_, -1)) {}
 
@@ -42,13 +45,20 @@ Result<StoreWatch> StoreWatch::open(const std::string& store_folder) {
   constexpr std::uint32_t kWatched = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
   if (::inotify_add_watch(watch.events_, file.c_str(), kWatched) < 0)
     return fail(error_from_errno(errno, "watch " + file));
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return fail(error_from_errno(errno, "watch " + file));
+  watch.device_ = info.st_dev;
+  watch.inode_ = info.st_ino;
   return watch;
 }
 
-// A file whose last name went tells so by its attributes: an open reader keeps it alive.
+// A file whose last name went tells so by its attributes: an open reader keeps it alive. After a
+// compaction another one has its name.
 bool StoreWatch::is_gone(std::uint32_t mask) const {
   if ((mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0) return true;
-  return (mask & IN_ATTRIB) != 0 && ::access(file_.c_str(), F_OK) != 0;
+  if ((mask & IN_ATTRIB) == 0) return false;
+  struct stat info {};
+  return ::stat(file_.c_str(), &info) != 0 || info.st_dev != device_ || info.st_ino != inode_;
 }
 
 Result<StoreWatch::Woken> StoreWatch::wait() {

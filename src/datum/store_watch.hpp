@@ -28,6 +28,7 @@ class StoreWatch {
       : file_(std::move(file)), events_(events), signals_(signals) {}
   [[nodiscard]] bool is_gone(std::uint32_t mask) const;
   std::string file_;
+  std::uint64_t device_ = 0, inode_ = 0;  // of the file that is watched
   int events_;
   int signals_;
   bool settling_ = false;  // something was written since the last look that was late enough

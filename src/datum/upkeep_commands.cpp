@@ -13,6 +13,7 @@
 #include "datum/text/human.hpp"
 #include "datum/text/json_writer.hpp"
 #include "print.hpp"
+#include "service_client.hpp"
 #include "store_end.hpp"
 
 namespace datum::program {
@@ -32,14 +33,25 @@ Result<engine::UpkeepReport> archive(Session& session, const Arguments& argument
   return kept;
 }
 
+// The store is taken: its service does it, if it answers.
+Result<int> archive_through_service(const Arguments& arguments, const Error& taken) {
+  DATUM_ASSIGN(auto request, make_local_request(arguments, host::LocalVerb::archive));
+  request.through = arguments.through;
+  auto asked = ask_service(arguments, std::move(request), {});
+  if (!asked && asked.error().code() == ErrorCode::not_found) return fail(taken);
+  return asked;
+}
+
 Result<int> run_archive(const Arguments& arguments) {
   DATUM_ASSIGN(auto session, open_session(arguments));
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
-  DATUM_ASSIGN(const auto report, archive(session, arguments, configuration));
+  auto archived = archive(session, arguments, configuration);
+  if (!archived && archived.error().code() == ErrorCode::busy)
+    return archive_through_service(arguments, archived.error());
+  if (!archived) return fail(std::move(archived).error());
+  const auto& report = *archived;
   journal::Compaction compaction;
-  // Asked for by a person: less has to be free than after a pass.
-  constexpr std::uint64_t kWorthAsking = 1024 * 1024;
-  if (report.usage.file_bytes > report.usage.live_bytes * 5 / 4 + kWorthAsking) {
+  if (engine::is_worth_compacting_if_asked(report.usage)) {
     auto compacted = history::compact(session.state_folder);
     if (!compacted) return fail(std::move(compacted).error().context("compact the journal"));
     compaction = *compacted;

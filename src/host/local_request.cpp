@@ -11,7 +11,7 @@
 namespace datum::host {
 namespace {
 
-constexpr std::array<std::pair<LocalVerb, std::string_view>, 8> kVerbs{{
+constexpr std::array<std::pair<LocalVerb, std::string_view>, 10> kVerbs{{
     {LocalVerb::observe, "observe"},
     {LocalVerb::reconcile, "reconcile"},
     {LocalVerb::acknowledge, "acknowledge"},
@@ -20,6 +20,8 @@ constexpr std::array<std::pair<LocalVerb, std::string_view>, 8> kVerbs{{
     {LocalVerb::reload, "reload"},
     {LocalVerb::facts, "facts"},
     {LocalVerb::enrol, "enrol"},
+    {LocalVerb::revert, "revert"},
+    {LocalVerb::archive, "archive"},
 }};
 
 // A path may hold any bytes, and a JSON string may not.
@@ -44,6 +46,21 @@ Result<text::JsonValue> read_message(std::string_view text) {
   auto value = text::read_json(text, limits);
   if (!value) return fail(ErrorCode::invalid_argument, value.error().message());
   return value;
+}
+
+// What is asked for and means nothing there was meant for something else.
+void check_verb(const LocalRequest& request, text::JsonMembers& members) {
+  const auto verb = request.verb;
+  const bool passes = verb == LocalVerb::observe || verb == LocalVerb::reconcile;
+  const auto say = [&](bool is_there, bool may_be, std::string_view name) {
+    if (is_there && !may_be)
+      members.add_fault(name, "means nothing with " + std::string(to_string(verb)));
+  };
+  say(request.has_manifest, passes, "hasManifest");
+  say(request.has_plan, verb == LocalVerb::reconcile, "hasPlan");
+  say(request.pass != 0, verb == LocalVerb::revert, "pass");
+  say(request.through != 0, verb == LocalVerb::archive, "through");
+  if (verb == LocalVerb::revert && request.pass == 0) members.add_fault("pass", "is missing");
 }
 
 }  // namespace
@@ -73,6 +90,9 @@ std::string encode_request(const LocalRequest& request) {
       .member("reason", request.reason)
       .member("until", request.until.ns)
       .member("lift", request.lift);
+  if (request.has_plan) json.member("hasPlan", true);
+  if (request.pass != 0) json.member("pass", request.pass);
+  if (request.through != 0) json.member("through", request.through);
   if (request.verb == LocalVerb::enrol)
     json.member("token", request.token)
         .member("control", request.control)
@@ -103,6 +123,9 @@ Result<LocalRequest> parse_request(std::string_view text) {
   members.take("reason", request.reason);
   members.take("until", request.until.ns);
   members.take("lift", request.lift);
+  members.take("hasPlan", request.has_plan);
+  members.take("pass", request.pass);
+  members.take("through", request.through);
   members.take("token", request.token);
   members.take("control", request.control);
   members.take("name", request.name);
@@ -121,6 +144,7 @@ Result<LocalRequest> parse_request(std::string_view text) {
     request.target = std::move(*bytes);
   else
     members.add_fault("target", "is not hexadecimal");
+  check_verb(request, members);
   DATUM_TRY(members.end());
   return request;
 }

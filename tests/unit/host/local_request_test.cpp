@@ -15,7 +15,7 @@ LocalRequest full() {
   request.verb = LocalVerb::reconcile;
   request.state = "/var/lib/datum";
   request.command_line = "datum reconcile";
-  request.has_manifest = true;
+  request.has_manifest = request.has_plan = true;
   request.source = "fleet /srv/fleet";
   request.mode = core::Mode::enforce;
   request.allow_removals = 4'000'000'000U;
@@ -38,9 +38,13 @@ TEST_CASE("request: what is encoded is read back, whatever bytes a target has") 
   CHECK(parse_request(encode_request(full())).value() == full());
   CHECK(parse_request(encode_request({})).value() == LocalRequest{});
   for (const auto verb : {LocalVerb::observe, LocalVerb::reconcile, LocalVerb::acknowledge,
-                          LocalVerb::keep, LocalVerb::hold, LocalVerb::reload, LocalVerb::facts}) {
+                          LocalVerb::keep, LocalVerb::hold, LocalVerb::reload, LocalVerb::facts,
+                          LocalVerb::revert, LocalVerb::archive}) {
     LocalRequest request;
     request.verb = verb;
+    request.pass = verb == LocalVerb::revert ? 7 : 0;
+    request.through = verb == LocalVerb::archive ? 9 : 0;
+    CHECK(parse_request(encode_request(request)).value() == request);
     CHECK(parse_request(encode_request(request))->verb == verb);
   }
 }
@@ -60,6 +64,17 @@ TEST_CASE("request: what is not known, of another kind or out of range is refuse
   }
   CHECK(refused("{\"verb\":\"facts\",\"reason\":\"" + std::string(kMaxLocalRequest, 'x') + "\"}") ==
         ErrorCode::invalid_argument);
+}
+
+TEST_CASE("request: what means nothing with its verb is refused by its name") {
+  const auto words = [](const char* text) { return parse_request(text).error().message(); };
+  CHECK(words(R"({"verb":"revert"})") == "pass is missing");
+  CHECK(words(R"({"verb":"archive","pass":3})") == "pass means nothing with archive");
+  CHECK(words(R"({"verb":"keep","through":3})") == "through means nothing with keep");
+  CHECK(words(R"({"verb":"revert","pass":3,"hasPlan":true})") ==
+        "hasPlan means nothing with revert");
+  CHECK(words(R"({"verb":"hold","hasManifest":true})") == "hasManifest means nothing with hold");
+  CHECK(words(R"({"verb":"revert","pass":-3})") == "pass is out of its range");
 }
 
 TEST_CASE("request: no member can ask for more than --mode of a command could") {

@@ -2,7 +2,8 @@
 // this; docs/formats/local-socket.md is the same in words. Pure.
 //
 // A connection carries one request: a frame `request`, then, where it says so, the compiled
-// manifest in frames `manifest` and a last one `manifest_end`. The answer: `accepted` as soon as
+// manifest in frames `manifest` and a last one `manifest_end`, then a saved plan in the same way.
+// The answer: `accepted` as soon as
 // the service has taken it up, then any number of `output` and `errors` (text for the caller's
 // standard streams), and `end` with the exit code.
 #pragma once
@@ -22,6 +23,8 @@ enum class LocalFrame : std::uint8_t {
   request = 1,
   manifest = 2,
   manifest_end = 3,
+  plan = 4,
+  plan_end = 5,
   accepted = 16,
   output = 17,
   errors = 18,
@@ -40,6 +43,8 @@ enum class LocalVerb : std::uint8_t {
   reload,  // agent.yaml has changed
   facts,   // what only the running service knows
   enrol,   // this machine becomes a node
+  revert,
+  archive,
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
 
@@ -47,12 +52,16 @@ struct LocalRequest {
   LocalVerb verb = LocalVerb::facts;
   std::string state;         // folder of the store that the caller means
   std::string command_line;  // "datum reconcile": recorded with the caller's name
-  // observe, reconcile
+  // observe, reconcile; mode and allow_removals of revert too
   bool has_manifest = false;
   std::string source;  // where the manifest came from, for the record
   std::optional<core::Mode> mode;
   std::uint32_t allow_removals = 0;
   bool retry = false;
+  bool has_plan = false;   // reconcile: a saved plan follows
+  std::uint64_t pass = 0;  // revert: which one; never 0 there
+  // archive: all records up to this one; 0: what is due
+  std::uint64_t through = 0;
   // how the answer is to look
   bool json = false, all = false, colour = false;
   std::uint64_t width = 80;
