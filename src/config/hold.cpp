@@ -18,7 +18,7 @@ std::string_view trim(std::string_view text) {
 // Held without end, since the file says nothing that can be relied on. What it gave as a reason is
 // kept for people.
 Hold unclear(std::string fault, std::string reason = {}) {
-  return {true, std::nullopt, std::move(reason), std::move(fault)};
+  return {true, std::nullopt, std::move(reason), false, std::move(fault)};
 }
 
 // The value of `line` if it begins with `key`.
@@ -30,6 +30,7 @@ std::optional<std::string_view> find_value(std::string_view line, std::string_vi
 struct Lines {
   std::optional<std::string_view> until;
   std::optional<std::string_view> reason;
+  std::optional<std::string_view> now;
   std::string fault;
 };
 
@@ -41,10 +42,12 @@ void take_line(Lines& lines, std::string_view line, std::size_t number) {
   if (line.empty() || line.front() == '#') return;
   const auto until = find_value(line, "until:");
   const auto reason = find_value(line, "reason:");
-  if (!until && !reason) return say("is neither until: nor reason:");
-  auto& kept = until ? lines.until : lines.reason;
+  const auto now = find_value(line, "now:");
+  if (!until && !reason && !now) return say("is neither until: nor reason: nor now:");
+  auto& kept = until ? lines.until : reason ? lines.reason : lines.now;
   if (kept) return say("repeats a key");
-  kept = until ? until : reason;
+  kept = until ? until : reason ? reason : now;
+  if (now && *now != "true") say("says something else than now: true");
 }
 
 Lines split_lines(std::string_view bytes) {
@@ -66,7 +69,7 @@ std::string cut_reason(std::string_view reason) {
   return std::string(cut);
 }
 
-std::string make_bytes(std::optional<WallNs> until, std::string_view reason) {
+std::string make_bytes(std::optional<WallNs> until, std::string_view reason, bool now) {
   std::string bytes;
   if (until) {
     // Rounded up, so that the hold never ends before its time.
@@ -75,6 +78,7 @@ std::string make_bytes(std::optional<WallNs> until, std::string_view reason) {
         "until: " + format_rfc3339({rest > 0 ? until->ns - rest + kNsPerSecond : until->ns}) + "\n";
   }
   if (!reason.empty()) bytes += "reason: " + std::string(reason) + "\n";
+  if (now) bytes += "now: true\n";
   return bytes;
 }
 
@@ -110,10 +114,11 @@ Hold parse_hold(std::string_view bytes) {
   const auto lines = split_lines(bytes);
   const auto reason = cut_reason(lines.reason.value_or(""));
   if (!lines.fault.empty()) return unclear(lines.fault, reason);
-  if (!lines.until) return {true, std::nullopt, reason, ""};
+  const bool now = lines.now.has_value();
+  if (!lines.until) return {true, std::nullopt, reason, now, ""};
   const auto until = find_rfc3339(*lines.until);
   if (!until) return unclear("until: is no time such as 2026-11-29T18:00:00Z", reason);
-  return {true, until, reason, ""};
+  return {true, until, reason, now, ""};
 }
 
 Hold read_hold(os::Files& files, const os::Handle& directory) {
@@ -128,13 +133,13 @@ Hold read_hold(os::Files& files, const os::Handle& directory) {
 }
 
 Status write_hold(os::Files& files, const os::Handle& directory, std::optional<WallNs> until,
-                  std::string_view reason) {
+                  std::string_view reason, bool now) {
   if (reason.size() > kMaxHoldReason)
     return fail(ErrorCode::invalid_argument,
                 "the reason is longer than " + std::to_string(kMaxHoldReason) + " bytes");
   if (const auto fault = yaml::find_single_line_fault(reason))
     return fail(ErrorCode::invalid_argument, "the reason " + *fault);
-  const auto bytes = make_bytes(until, trim(reason));
+  const auto bytes = make_bytes(until, trim(reason), now);
   DATUM_TRY(write_new(files, directory, bytes));
   DATUM_TRY(files.rename(directory, kNewHoldName, directory, kHoldName, false));
   return files.sync(directory);

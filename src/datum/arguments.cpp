@@ -292,7 +292,13 @@ void add_host_verbs(Commands& commands, CLI::App& app, Arguments& arguments, CLI
   duration->type_name("DURATION")->check(kNotEmpty);
   auto* reason = hold.app().add_option("--reason", arguments.reason, "why, in words");
   reason->type_name("WORDS")->check(kNotEmpty);
-  hold.app().add_flag("--lift", arguments.lift, "end it now")->excludes(duration)->excludes(reason);
+  auto* now = hold.app().add_flag("--now", arguments.hold_now,
+                                  "a pass that runs begins no other action of its wave either");
+  hold.app()
+      .add_flag("--lift", arguments.lift, "end it now")
+      ->excludes(duration)
+      ->excludes(reason)
+      ->excludes(now);
   auto& mode = add(commands, app, arguments, Verb::mode, "mode",
                    "set the mode in agent.yaml, after showing what it would do");
   mode.with_machine();

@@ -86,6 +86,7 @@ struct Arguments : Place, DesiredSource {
   std::optional<std::uint64_t> seed;
   // hold, mode
   std::string hold_for, mode_word;
+  bool hold_now = false;
   // ack, with `until`; keep; hold
   std::string reason;
   bool lift = false;

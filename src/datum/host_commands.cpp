@@ -73,7 +73,7 @@ std::string hold_json(const config::Hold& hold) {
     json.value(format_rfc3339(*hold.until));
   else
     json.null();
-  json.member("reason", hold.reason).end_object();
+  json.member("reason", hold.reason).member("now", hold.now).end_object();
   return json.take() + "\n";
 }
 
@@ -92,7 +92,7 @@ Result<int> run_hold(const Arguments& arguments) {
       return fail(ErrorCode::invalid_argument,
                   arguments.command_line + ": give --reason WORDS: others will ask why");
     DATUM_ASSIGN(const auto until, hold_end(arguments));
-    DATUM_TRY(config::write_hold(*files, folder, until, arguments.reason));
+    DATUM_TRY(config::write_hold(*files, folder, until, arguments.reason, arguments.hold_now));
   }
   const auto hold = config::read_hold(*files, folder);
   if (!arguments.lift)

@@ -13,6 +13,7 @@
 #include "datum/core/second_look.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/engine/upkeep.hpp"
+#include "hold_watch.hpp"
 #include "observe.hpp"
 #include "running.hpp"
 #include "second_look.hpp"
@@ -267,6 +268,8 @@ loop::Task<Status> Conductor::run_wave(Running& running, std::vector<std::uint32
   options.finish_interrupted =
       running.request.finish_interrupted || began_packages(store_.history->state());
   DATUM_CO_ASSIGN(options.measure_kept, make_measure_kept(store_));
+  options.stop = running.stop;
+  const auto watching = watch_hold(loop_, running.request.is_held_now, running.stop);
   auto wave =
       resource::make_wave(machine_, running.looking.declared, plan, ordinals, std::move(options));
   std::function<Result<std::vector<resource::Prepared>>()> prepare =
@@ -387,6 +390,7 @@ loop::Task<Status> Conductor::apply(Running& running) {
       running.looked.clear();
     auto wave = run_wave(running, std::move(ordinals));
     auto ran = co_await wave;
+    if (ran && std::exchange(running.stop, {}).stopped() && !may_go_on(running)) break;
     if (ran) continue;
     if (!store_.history->healthy()) co_return ran;
     // The disk has no room, or the old content could not be kept: nothing of this wave was begun,

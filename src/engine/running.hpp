@@ -25,6 +25,7 @@ struct Conductor::Running {
   std::set<model::Reference> told;  // Services whose units were asked to read anew
   std::set<std::uint32_t> looked;   // ordinals that were looked at since the last package action
   BootNs began;
+  loop::StopFlag stop;  // of the wave that runs: nothing more of it is begun
   // Of a dead pass: the wave whose tools are to be forgotten, and the one that goes on past its
   // limit.
   std::optional<ToolPlace> dead_tools;

@@ -231,6 +231,12 @@ engine::PassRequest begin_request(Session& session, core::Actor actor,
   request.actor = std::move(actor);
   request.version = program_version();
   request.read_terms = mode_terms(session, mode);
+  request.is_held_now = [&session] {
+    const auto folder = session.files->open_root(session.config_folder);
+    if (!folder) return false;
+    const auto hold = config::read_hold(*session.files, *folder);
+    return hold.now && config::is_in_force(hold, session.loop->clock().wall_now());
+  };
   request.observe_globs = configuration.observe.value;
   request.protect_globs = configuration.protect.value;
   request.limits.max = configuration.removals_max.value;

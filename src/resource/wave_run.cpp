@@ -153,15 +153,24 @@ void WaveRun::stage(Work& work) {
   bench_.crash_point("staged", work);
 }
 
+// Whether it is to be left as it is because nothing more may be begun.
+bool WaveRun::is_left(Work& work) {
+  if (!options_.stop.stopped()) return false;
+  work.skipped = "not begun: the pass was held at once";
+  discard(bench_, work);
+  return true;
+}
+
 // What is taken out of a file that stays is a change of that file.
 void WaveRun::stage_all() {
   for (auto& work : works_)
-    if (work.going() && (!work.removes() || provider_of(work).shares_file())) stage(work);
+    if (work.going() && (!work.removes() || provider_of(work).shares_file()) && !is_left(work))
+      stage(work);
 }
 
 void WaveRun::commit_all() {
   for (auto& work : works_)
-    if (work.going()) commit(work);
+    if (work.going() && !is_left(work)) commit(work);
 }
 
 // Whether the target is not what was observed any more; the action is skipped then.

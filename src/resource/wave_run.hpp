@@ -32,6 +32,7 @@ class WaveRun {
   void begin(std::uint32_t ordinal);
   [[nodiscard]] Status locate(Work& work);
   [[nodiscard]] Status compare_part(Work& work);
+  [[nodiscard]] bool is_left(Work& work);
   void stage_all();
   void sync_staged();
   void commit_all();

@@ -35,6 +35,7 @@ void check_hold(std::string_view bytes) {
   DATUM_ASSERT(hold.fault.empty() || !hold.until);
   DATUM_ASSERT(hold.until || is_in_force(hold, {INT64_MAX}));
   DATUM_ASSERT(hold.reason.size() <= kMaxHoldReason);
+  DATUM_ASSERT(!hold.now || hold.fault.empty());
 }
 
 void check_values(std::string_view bytes) {

@@ -44,6 +44,9 @@ TEST_CASE("hold: what is malformed is held without end, and says why") {
            {"until: 2026-11-29\n", "until: is no time"},
            {"until: 2026-11-29T18:00:00Z\nuntil: 2026-11-29T19:00:00Z\n", "line 2 repeats a key"},
            {"reason: a\nreason: b\n", "line 2 repeats a key"},
+           {"now: true\nnow: true\n", "line 2 repeats a key"},
+           {"now:\n", "line 1 says something else than now: true"},
+           {"reason: a\nnow: yes\n", "line 2 says something else than now: true"},
            {"until: 2026-11-29T18:00:00Z\nUntil: x\n", "line 2 is neither"},
            {"2026-11-29T18:00:00Z\n", "line 1 is neither"},
            {std::string(kMaxHoldBytes + 1, '\n'), "larger than 4096 bytes"},
@@ -56,6 +59,15 @@ TEST_CASE("hold: what is malformed is held without end, and says why") {
     CHECK(is_in_force(hold, {INT64_MAX}));
   }
   CHECK(parse_hold("reason: kept\nuntil: never\n").reason == "kept");
+}
+
+TEST_CASE(
+    "hold: that a pass ends before its next action is said in the file, and by nothing else") {
+  CHECK(parse_hold("now: true\nreason: fire\n").now);
+  CHECK(parse_hold("now: true").until == std::nullopt);
+  for (const auto* bytes : {"", "reason: now: true\n", "now: false\n", "# now: true\n"})
+    CHECK_FALSE(parse_hold(bytes).now);
+  CHECK_FALSE(Hold{}.now);
 }
 
 TEST_CASE("hold: a reason that is too long is cut at a character") {
@@ -121,6 +133,9 @@ TEST_CASE("hold: what is written reads back, never ending before its time") {
   CHECK(hold.fault.empty());
   CHECK(hold.reason == "why: é");
   CHECK(hold.until == WallNs{kSix.ns + kNsPerSecond});
+  CHECK_FALSE(folder.read().now);
+  REQUIRE(write_hold(folder.files, folder.directory, kSix, "at once", true));
+  CHECK((folder.read().now && folder.read().reason == "at once" && folder.read().until == kSix));
   REQUIRE(write_hold(folder.files, folder.directory, std::nullopt, ""));
   CHECK_FALSE(folder.read().until);
   CHECK(folder.files.find_stat("/etc/datum/hold")->mode == 0644);

@@ -685,6 +685,38 @@ TEST_CASE("resource: one action that fails takes no other with it") {
   CHECK(done.result("/etc/d").failure == m.pass.run(all).result("/etc/d").failure);
 }
 
+TEST_CASE(
+    "resource: once a wave is stopped what is live is ended, and the rest is left as it was") {
+  const std::string point = GENERATE("stage", "staged", "rename", "renamed");
+  Modelled m;
+  m.model.put_file("/etc/gone", "to be removed");
+  std::vector<model::Resource> all;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    all.push_back(a_file(std::string("/etc/") + name).content(m.scene.content, name).done());
+  all.push_back(a_file("/etc/gone").absent().done());
+  int reached = 0;
+  m.pass.options.crash_point = [&](const char* at, std::uint32_t) {
+    if (at == point && ++reached == 2) m.pass.options.stop.stop();
+  };
+  const auto done = m.pass.run(all);
+  REQUIRE(reached >= 2);
+  int made = 0;
+  for (const auto& [ordinal, result] : done.results) {
+    const auto path = done.plan->actions[ordinal].target.name.str();
+    INFO(point << " " << path);
+    const bool is_live = done.outcome(path) == "succeeded";
+    made += is_live ? 1 : 0;
+    if (!is_live) CHECK(done.outcome(path) == "skipped: not begun: the pass was held at once");
+    CHECK((m.text(path) == (path == "/etc/gone" ? "to be removed" : "(nothing)")) == !is_live);
+  }
+  CHECK(made == (point.starts_with("stage") ? 0 : 2));
+  CHECK(m.leftovers().empty());
+  m.pass.options.stop = {};
+  m.pass.options.crash_point = {};
+  CHECK(m.pass.run(all).results.size() == all.size() - static_cast<std::size_t>(made));
+  m.check_converged(all);
+}
+
 TEST_CASE("resource: [F18] odd names and long names are files like others") {
   Modelled m;
   m.model.put_directory("/etc");

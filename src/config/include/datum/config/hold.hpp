@@ -1,9 +1,9 @@
 // The local hold: a file `hold` beside agent.yaml that any script can drop. While it is in force
 // the host only observes. Whatever is unclear about it means held: a hold can only weaken.
 //
-// The file is empty (held without end) or has lines `until: 2026-11-29T18:00:00Z` and
-// `reason: database migration`, each at most once; blank lines and lines that begin with # are
-// skipped.
+// The file is empty (held without end) or has lines `until: 2026-11-29T18:00:00Z`,
+// `reason: database migration` and `now: true`, each at most once; blank lines and lines that begin
+// with # are skipped. With `now` a pass that runs ends before its next action, else after its wave.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace datum::config {
 
 inline constexpr std::string_view kHoldName = "hold";
-// Two lines; whatever is larger was not meant for this.
+// A few lines; whatever is larger was not meant for this.
 inline constexpr std::size_t kMaxHoldBytes = 4096;
 // Of the reason: a line for status, events and alerts.
 inline constexpr std::size_t kMaxHoldReason = 512;
@@ -27,6 +27,7 @@ struct Hold {
   bool present = false;         // the name exists
   std::optional<WallNs> until;  // none: without end
   std::string reason;           // as written, untrusted; may be empty
+  bool now = false;             // nothing more is begun, not even of a wave that runs
   std::string fault;            // why the file counts as held without end although it is not valid
 };
 
@@ -41,11 +42,12 @@ struct Hold {
 // a link or a folder is one without end that has a fault. Blocks on the disk; any thread.
 [[nodiscard]] Hold read_hold(os::Files& files, const os::Handle& directory);
 
-// Replaces the file by one that reads back as `until` and `reason`; durable on return. Errors:
-// `invalid_argument` for a reason of several lines or over the limit (nothing was changed), and
-// what writing returns (the former hold, if any, is then still in force or the new one is).
+// Replaces the file by one that reads back as `until`, `reason` and `now`; durable on return.
+// Errors: `invalid_argument` for a reason of several lines or over the limit (nothing was changed),
+// and what writing returns (the former hold, if any, is then still in force or the new one is).
 [[nodiscard]] Status write_hold(os::Files& files, const os::Handle& directory,
-                                std::optional<WallNs> until, std::string_view reason);
+                                std::optional<WallNs> until, std::string_view reason,
+                                bool now = false);
 // Removes it; durable on return. `not_found` if there was none.
 [[nodiscard]] Status lift_hold(os::Files& files, const os::Handle& directory);
 

@@ -50,6 +50,9 @@ struct PassRequest {
   bool retry = false;  // in enforce, what is quarantined may run again, each action alone
   // Read at the start and again before each wave: configuration, hold, window.
   std::function<core::ModeTerms()> read_terms;
+  // Asked on the loop a few times a second while a wave runs: whether nothing more of it may be
+  // begun. Then `read_terms` says why. Empty: that never happens.
+  std::function<bool()> is_held_now;
   std::vector<std::string> observe_globs;  // over references, from agent.yaml
   std::vector<std::string> protect_globs;  // over references, from agent.yaml: never removed
   core::RemovalLimits limits;

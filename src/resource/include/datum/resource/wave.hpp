@@ -42,7 +42,9 @@ struct WaveOptions {
   PassId pass = 0;
   // Above it one sync per file system, where errors are reported.
   std::uint32_t file_sync_threshold = 64;
-  CrashPoint crash_point;        // empty in the service
+  CrashPoint crash_point;  // empty in the service
+  // Once it is stopped, actions whose target was not changed yet are skipped.
+  loop::StopFlag stop = {};
   RunChild run_child;            // without one, files with a validator that is a program fail
   loop::Clock* clock = nullptr;  // borrowed; for the duration of each action, 0 without one
   // Asked at most once, where all blobs together leave no room for old content; without it all of
