@@ -60,7 +60,8 @@ Result<std::vector<std::pair<ArchiveFile, mode_t>>> list_named(const std::string
   std::vector<std::pair<ArchiveFile, mode_t>> named;
   DIR* const opened = ::opendir(folder.c_str());
   if (opened == nullptr) {
-    if (errno == ENOENT) return named;
+    // Of what is no folder is_archive_blocked says it.
+    if (errno == ENOENT || errno == ENOTDIR) return named;
     return fail(error_from_errno(errno, "open " + folder));
   }
   while (const auto* const entry = ::readdir(opened)) {
@@ -89,8 +90,14 @@ Status check_files(Reader& live, const std::string& folder, Verification& findin
     finding.records += facts.count();
   }
   if (choice.strays.empty()) return {};
-  const auto& stray = choice.strays.front();
-  return fail(ErrorCode::corrupt, stray.name + " " + stray.why);
+  // As many as a person wants to read.
+  constexpr std::size_t kMaxNamed = 8;
+  std::string words;
+  for (std::size_t at = 0; at < std::min(choice.strays.size(), kMaxNamed); ++at)
+    words += (at == 0 ? "" : ", ") + choice.strays[at].name + " " + choice.strays[at].why;
+  if (choice.strays.size() > kMaxNamed)
+    words += " and " + std::to_string(choice.strays.size() - kMaxNamed) + " more";
+  return fail(ErrorCode::corrupt, words);
 }
 
 }  // namespace
@@ -122,6 +129,11 @@ Result<WrittenArchive> write_archive(Reader& reader, ExportRange range, const st
   if (::stat(path.c_str(), &info) == 0)
     written.file.bytes = static_cast<std::uint64_t>(info.st_size);
   return written;
+}
+
+bool is_archive_blocked(const std::string& folder) {
+  struct stat info {};
+  return ::stat(folder.c_str(), &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
 Result<std::vector<ArchiveFile>> list_archive(const std::string& folder) {

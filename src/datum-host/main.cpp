@@ -12,6 +12,7 @@
 
 #include "datum/journal/damage.hpp"
 #include "datum/program/process.hpp"
+#include "datum/text/terminal.hpp"
 #include "service.hpp"
 
 namespace {
@@ -89,6 +90,11 @@ void keep_heap_small() {
 int serve(const Asked& asked, datum::host::Log& log, datum::host::Notifier& notifier) {
   namespace program = datum::program;
   const auto refused = [&](const datum::Error& error) {
+    // A person reads what --check says, and a fault may have several lines.
+    if (asked.check) {
+      std::fprintf(stderr, "datum-host: %s\n", datum::text::escape_lines(error.message()).c_str());
+      return kConfigurationExit;
+    }
     log.error(error.message());
     notifier.status(error.message());
     return kConfigurationExit;

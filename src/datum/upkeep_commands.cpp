@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "datum/engine/set_aside.hpp"
 #include "datum/engine/upkeep.hpp"
+#include "datum/history/missing.hpp"
 #include "datum/history/open.hpp"
 #include "datum/inspect/usage_report.hpp"
 #include "datum/os_linux/linux_files.hpp"
@@ -80,7 +81,13 @@ Result<inspect::StoreUsage> measure(os::Files& files, const std::string& path) {
     }));
   }
   DATUM_ASSIGN(usage.journal, log->read_usage());
-  DATUM_ASSIGN(usage.files, journal::list_archive(history::archive_folder(path)));
+  const auto folder = history::archive_folder(path);
+  DATUM_ASSIGN(usage.files, journal::list_archive(folder));
+  DATUM_ASSIGN(const auto strays, history::find_strays(*log, folder));
+  for (const auto& stray : strays) {
+    usage.strays.push_back(stray.name);
+    std::erase_if(usage.files, [&stray](const auto& file) { return file.name == stray.name; });
+  }
   const auto blobs = blobs::open_blobs(files, path, true);
   if (!blobs && blobs.error().code() != ErrorCode::not_found) return fail(blobs.error());
   if (blobs) {

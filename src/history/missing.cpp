@@ -30,6 +30,7 @@ std::string range_words(const std::vector<journal::Gap>& gaps) {
 
 // What has the name of an archive's file and is none hides the records that the file held.
 Result<std::string> foreign_words(const std::string& folder) {
+  if (journal::is_archive_blocked(folder)) return std::string("; it is no folder");
   DATUM_ASSIGN(const auto foreign, journal::list_foreign(folder));
   if (foreign.empty()) return std::string();
   return "; there is something else than a file at " + joined_words(foreign) +
@@ -101,7 +102,16 @@ Result<std::string> name_missing(journal::Reader& reader, const std::string& sto
   return words;
 }
 
+Result<std::vector<journal::Stray>> find_strays(journal::Reader& reader,
+                                                const std::string& folder) {
+  return find_strays_now(reader, folder);
+}
+
 Result<std::string> describe_strays(journal::Reader& reader, const std::string& folder) {
+  if (journal::is_archive_blocked(folder))
+    return folder +
+           " is no folder, and the journal's archive belongs there: move it away; until then "
+           "nothing is archived";
   DATUM_ASSIGN(const auto strays, find_strays_now(reader, folder));
   if (strays.empty()) return std::string();
   return stray_words(strays, folder) +

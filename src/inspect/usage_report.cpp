@@ -58,6 +58,10 @@ std::string usage_text(const StoreUsage& usage) {
     archive = text::format_count(usage.files.size(), "file") + ", " +
               text::format_size(bytes_of(usage.files)) + ", records " +
               range(usage.files.front().from, usage.files.back().to);
+  if (!usage.strays.empty()) {
+    archive += "; no part of it:";
+    for (const auto& name : usage.strays) archive += " " + name;
+  }
   text += usage_row("Archive", archive);
   text += usage_row("Blobs", text::format_size(usage.blob_bytes));
   return text;
@@ -79,7 +83,9 @@ std::string usage_json(const StoreUsage& usage) {
       .member("blobBytes", usage.blob_bytes)
       .key("archive");
   write_files(json, usage.files);
-  json.end_object();
+  json.key("strays").begin_array();
+  for (const auto& name : usage.strays) json.value(name);
+  json.end_array().end_object();
   return json.take() + "\n";
 }
 

@@ -30,6 +30,9 @@ struct WrittenArchive {
 [[nodiscard]] Result<WrittenArchive> write_archive(Reader& reader, ExportRange range,
                                                    const std::string& folder);
 
+// Whether something else than a folder lies where the archive belongs: then nothing is in it, and
+// nothing can be written to it.
+[[nodiscard]] bool is_archive_blocked(const std::string& folder);
 // By their ranges, lowest first. A missing folder is an empty archive; files of other names are not
 // looked at, and no file is opened.
 [[nodiscard]] Result<std::vector<ArchiveFile>> list_archive(const std::string& folder);

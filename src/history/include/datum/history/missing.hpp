@@ -23,8 +23,11 @@ namespace datum::history {
                                                const std::string& store_folder);
 
 // Files in a store's archive, `folder`, that its journal knows nothing of
-// (journal/archive_strays.hpp), and what to do with them; empty where there are none. `reader` is
-// the journal alone or with the archive.
+// (journal/archive_strays.hpp); `reader` is the journal alone or with the archive.
+[[nodiscard]] Result<std::vector<journal::Stray>> find_strays(journal::Reader& reader,
+                                                              const std::string& folder);
+// The same in words, or that no folder lies there, and what to do with it; empty where there is
+// nothing to do.
 [[nodiscard]] Result<std::string> describe_strays(journal::Reader& reader,
                                                   const std::string& folder);
 

@@ -19,6 +19,7 @@ struct StoreUsage {
   WallNs first_time, head_time;
   journal::Usage journal;
   std::vector<journal::ArchiveFile> files;
+  std::vector<std::string> strays;  // names of files there that are no part of it
   std::uint64_t blob_bytes = 0;
 };
 [[nodiscard]] std::string usage_text(const StoreUsage& usage);
