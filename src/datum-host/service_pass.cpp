@@ -182,6 +182,8 @@ void Service::confirm(PassId pass) {
 // Each failure once: one that stood before this pass was told then.
 void Service::tell_pass(const engine::PassReport& report) {
   const auto pass = std::to_string(report.pass);
+  if (const auto words = program::recovered_words(report.recovered); !words.empty())
+    log_.notice(words);
   for (const auto& action : report.plan->actions) {
     const auto& outcome = report.outcomes[action.ordinal];
     if (outcome.phase != core::Phase::failed) continue;

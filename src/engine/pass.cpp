@@ -488,6 +488,7 @@ loop::Task<Result<PassReport>> Conductor::run(PassRequest request) {
   running.report.status = core::compute_status(
       history.state(),
       {loop_.clock().wall_now(), loop_.clock().boot_now(), loop_.clock().boot_id()});
+  running.report.recovered = recovered_;
   co_return std::move(running.report);
 }
 

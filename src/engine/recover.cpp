@@ -141,6 +141,22 @@ loop::Task<std::optional<core::Plan>> Conductor::read_dead_plan() {
   co_return co_await reading;
 }
 
+static RecoveredPass count_recovered(PassId pass, const core::RecordRecovery& record) {
+  RecoveredPass recovered{pass, 0, 0, 0};
+  for (const auto& action : record.actions) switch (action.outcome) {
+      case core::RecoveredOutcome::took_effect:
+        ++recovered.took_effect;
+        break;
+      case core::RecoveredOutcome::did_not:
+        ++recovered.did_not;
+        break;
+      case core::RecoveredOutcome::untellable:
+        ++recovered.untellable;
+        break;
+    }
+  return recovered;
+}
+
 // Looks at what the dead pass had begun, tells what came of it, and ends it.
 loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::ManifestPtr& manifest,
                                             Digest declared) {
@@ -196,6 +212,7 @@ loop::Task<Status> Conductor::end_dead_pass(Running& running, const model::Manif
   if (plan) record.plan = &*plan;
   if (known && undoing) record.reversal = &undoing->reversal;
   DATUM_CO_TRY(execute(running, record));
+  recovered_ = count_recovered(pass.id, record);
   const core::InterruptPass interrupt{
       rebooted ? core::Interruption::reboot : core::Interruption::crash,
       record.actions.size() == 1

@@ -46,9 +46,26 @@ std::string pass_output(const PassView& view, const engine::PassReport& report,
   return text + differences + inspect::pass_text(line, view.style);
 }
 
+std::string recovered_words(const engine::RecoveredPass& recovered) {
+  const auto add = [](std::string& words, std::uint32_t count, const char* what) {
+    if (count == 0) return;
+    words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  };
+  std::string words;
+  add(words, recovered.took_effect, "took effect");
+  add(words, recovered.did_not, "did not");
+  add(words, recovered.untellable, "cannot be told");
+  if (words.empty()) return words;
+  return "pass " + std::to_string(recovered.pass) +
+         " had been cut off; of the actions it had begun " + words +
+         " (they count there, `datum replay passes`, and not in this pass)";
+}
+
 std::string pass_warnings(const engine::PassReport& report) {
   constexpr std::size_t kWarningsListed = 10;
   std::string text;
+  if (const auto words = recovered_words(report.recovered); !words.empty())
+    text += "note: " + words + "\n";
   std::size_t count = 0;
   for (const auto& seen : report.observations) {
     if (seen.warning.empty() || ++count > kWarningsListed) continue;

@@ -66,6 +66,12 @@ struct PassRequest {
   resource::CrashPoint crash_point;  // tests and the self-test only
 };
 
+// What was found of a pass that had been cut off: of the actions that it had begun and not ended.
+struct RecoveredPass {
+  PassId pass = 0;  // 0: there was none
+  std::uint32_t took_effect = 0, did_not = 0, untellable = 0;
+};
+
 struct PassReport {
   PassId pass = 0;  // 0 when nothing is recorded
   core::EffectiveMode mode;
@@ -76,6 +82,7 @@ struct PassReport {
       notifications;        // that were pending when it ended, or before
   core::HostStatus status;  // after the pass
   std::string cut_short;    // why it ended before its plan did; empty if it did not
+  RecoveredPass recovered;  // before it began; these actions count as that pass's
 };
 
 class Conductor {
@@ -157,6 +164,7 @@ class Conductor {
   Store& store_;
   std::shared_ptr<resource::Machine> machine_;
   StopRequest stop_;
+  RecoveredPass recovered_;
 };
 
 }  // namespace datum::engine

@@ -23,8 +23,10 @@ struct PassView {
 [[nodiscard]] std::string pass_output(const PassView& view, const engine::PassReport& report,
                                       const core::Acknowledgements& acknowledged,
                                       const std::string& host, const std::string& differences);
-// Places that others can change, one a line. Not recorded, so not part of the report, which a
-// replay prints byte for byte.
+// What recovery found of a pass that had been cut off; empty where it found nothing.
+[[nodiscard]] std::string recovered_words(const engine::RecoveredPass& recovered);
+// That, and places that others can change, one a line. Not recorded, so not part of the report,
+// which a replay prints byte for byte.
 [[nodiscard]] std::string pass_warnings(const engine::PassReport& report);
 
 }  // namespace datum::program
