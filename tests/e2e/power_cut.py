@@ -14,13 +14,9 @@ import json
 import os
 import pathlib
 import random
-import re
-import select
 import shutil
-import signal
 import stat
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,15 +26,13 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 
 import fleet  # noqa: E402
 import tap  # noqa: E402
+from guest import BOOT_LIMIT_S, LAB, TOOLS, VM, Guest, copy_program, run  # noqa: E402
 
-VM = str(fleet.TOP / "tests/e2e/lab/vm")
-LAB = pathlib.Path(os.environ.get("DATUM_LAB") or os.path.join(os.environ.get("TMPDIR", "/tmp"), "datum-lab")) / "vm"
 PROGRAM = os.environ.get("DATUM_PROGRAM", fleet.DATUM)
 CUTS = int(os.environ.get("POWER_CUTS", "20"))
 REPLAYS = int(os.environ.get("POWER_REPLAYS", "20"))
 SEED = int(os.environ.get("DATUM_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
 VERSIONS = 6
-BOOT_LIMIT_S = 180  # 5 to 10 s where nothing else runs
 DISK_MIB = 64
 FILES, LINKS = 44, 8
 ORDER = "point \nhit 0\nfails 0\nfile_limit 0\n"  # of a process of the self-test: it is only to say what is durable
@@ -147,86 +141,11 @@ def shown(entry):
     return "nothing" if entry is None else f"{entry[0]} {entry[1]:o} of {len(entry[2])} bytes"
 
 
-def run(*command, check=True):
-    done = subprocess.run(list(map(os.fspath, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{command[0]} exits {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}")
-    return done
-
-
-def copy_program(path, into):
-    """With every library that it loads, at their own places."""
-    shutil.copy(path, into / "bin" / os.path.basename(path))
-    for library in re.findall(r"(/\S+) \(0x", run("ldd", path).stdout):
-        place = into / library.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if not place.exists():
-            shutil.copy(os.path.realpath(library), place)
-
-
-class Guest:
-    """One boot. Lines of its console that are for us, as they come."""
-
-    def __init__(self, image, program, disks):
-        options = []
-        for number, disk in enumerate(disks):
-            options += ["-drive", f"file={disk},format=raw,if=none,id=x{number},cache=writeback",
-                        "-device", f"virtio-blk-pci,drive=x{number}"]
-        self.child = subprocess.Popen([VM, "run", str(image), program, *options], stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
-        os.set_blocking(self.child.stdout.fileno(), False)
-        self.lines, self.text, self.rest = [], "", b""
-
-    def read(self, limit_s):
-        """Whatever comes within that time. False once it has ended."""
-        if not select.select([self.child.stdout], [], [], limit_s)[0]:
-            return True
-        data = self.child.stdout.read()
-        if not data:
-            return False
-        self.text += data.decode("utf-8", "replace")
-        *whole, self.rest = (self.rest + data).split(b"\n")
-        # Firmware ends without a line's end.
-        told = [line.partition(b"@ ")[2] for line in whole]
-        self.lines += [line.strip().decode("utf-8", "replace") for line in told if line]
-        return True
-
-    def read_until(self, line, limit_s=BOOT_LIMIT_S):
-        end = time.monotonic() + limit_s
-        while line not in self.lines:
-            if not self.read(1) or time.monotonic() > end:
-                raise AssertionError(f"the guest never said {line!r}: {self.text[-2000:]}")
-
-    def read_for(self, seconds, before):
-        """Ends early when it says `before`."""
-        end = time.monotonic() + seconds
-        while before not in self.lines and time.monotonic() < end and self.read(max(0.0, end - time.monotonic())):
-            pass
-
-    def cut(self):
-        """The power goes; what it had said by then is read."""
-        try:
-            os.killpg(self.child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.child.wait()
-        while self.read(0):
-            pass
-        self.child.stdout.close()
-
-    def durable(self):
-        said = [line.split() for line in self.lines if line.startswith("durable ")]
-        return [(int(words[1]), words[2]) for words in said if len(words) == 3 and len(words[2]) == 64]
-
-    def version(self):
-        return max((int(line.split()[1]) for line in self.lines if line.startswith("begin ")), default=0)
-
-
 @unittest.skipUnless(fleet.has_loop_devices(), "no loop device is to be had")
 class PowerCut(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        for tool in ("qemu-system-x86_64", "dmsetup", "mke2fs", "cpio", "ldd", "strip"):
+        for tool in (*TOOLS, "dmsetup"):
             if shutil.which(tool) is None:
                 raise unittest.SkipTest(f"{tool} is not here")
         run(VM, "prepare")
