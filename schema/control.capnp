@@ -50,6 +50,7 @@ struct Event {
     pushPaused @23 :PushPaused;
     pushResumed @24 :PushResumed;
     pushAborted @25 :PushAborted;
+    orderAnswered @26 :OrderAnswered;
   }
 }
 
@@ -247,4 +248,12 @@ struct PushAborted {
   generation @0 :Link.Generation;
   reason @1 :Text;
   by @2 :Value.Actor;
+}
+
+struct OrderAnswered {
+  node @0 :Text;
+  number @1 :UInt64;
+  carriedOut @2 :Bool;
+  at @3 :UInt64;
+  reason @4 :Text;
 }

@@ -76,6 +76,7 @@ struct Welcome {
   newest @5 :Generation;
   journalKept @6 :UInt64;
   heartbeatNs @7 :Int64;
+  order @8 :UInt64;
 }
 
 struct Goodbye {
@@ -191,4 +192,11 @@ struct OrderBody {
 
 struct PushedOrder {
   order @0 :Signed;
+}
+
+struct OrderAnswer {
+  number @0 :UInt64;
+  carriedOut @1 :Bool;
+  at @2 :UInt64;
+  reason @3 :Text;
 }

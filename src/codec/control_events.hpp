@@ -31,5 +31,6 @@
   X(StageBegun, stage_begun) \
   X(PushPaused, push_paused) \
   X(PushResumed, push_resumed) \
-  X(PushAborted, push_aborted)
+  X(PushAborted, push_aborted) \
+  X(OrderAnswered, order_answered)
 // clang-format on

@@ -175,5 +175,12 @@ DATUM_STRUCT(core::control::PushAborted) {
   DATUM_FIELD(reason, Reason);
   DATUM_FIELD(by, By);
 }
+DATUM_STRUCT(core::control::OrderAnswered) {
+  DATUM_FIELD(node, Node);
+  DATUM_FIELD(number, Number);
+  DATUM_FIELD(carried_out, CarriedOut);
+  DATUM_FIELD(at, At);
+  DATUM_FIELD(reason, Reason);
+}
 
 }  // namespace datum::codec

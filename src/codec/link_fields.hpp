@@ -34,6 +34,7 @@ DATUM_STRUCT(core::Welcome) {
   DATUM_FIELD(newest, Newest);
   DATUM_FIELD(journal_kept, JournalKept);
   DATUM_FIELD(heartbeat_ns, HeartbeatNs);
+  DATUM_FIELD(order, Order);
 }
 DATUM_STRUCT(core::Goodbye) {
   DATUM_FIELD(cause, Cause);
@@ -133,6 +134,12 @@ DATUM_STRUCT(core::OrderBody) {
 }
 DATUM_STRUCT(core::PushedOrder) {
   DATUM_FIELD(order, Order);
+}
+DATUM_STRUCT(core::OrderAnswer) {
+  DATUM_FIELD(number, Number);
+  DATUM_FIELD(carried_out, CarriedOut);
+  DATUM_FIELD(at, At);
+  DATUM_FIELD(reason, Reason);
 }
 
 }  // namespace datum::codec

@@ -20,5 +20,6 @@
   X(Heartbeat, heartbeat) \
   X(JournalPart, journal_part) \
   X(JournalKept, journal_kept) \
-  X(PushedOrder, order)
+  X(PushedOrder, order) \
+  X(OrderAnswer, order_answer)
 // clang-format on

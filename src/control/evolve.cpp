@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "datum/codec/link.hpp"
 #include "datum/control/state.hpp"
 
 namespace datum::control {
@@ -139,7 +140,12 @@ class Evolution {
     node->report = event.report;
     node->report_changed = place_.wall;
   }
-  void operator()(const OrderIssued& event) { state_.last_order = event.number; }
+  void operator()(const OrderIssued& event);
+  void operator()(const OrderAnswered& event) {
+    auto* node = find_in(state_.nodes, event.node);
+    if (node != nullptr && node->order && node->order->number == event.number)
+      node->order->answer = event;
+  }
 
  private:
   Push* push_of(const core::Generation& generation) {
@@ -187,6 +193,18 @@ void Evolution::operator()(const DeclarationAnswered& event) {
       node->rejected_why = event.reason;
       break;
   }
+}
+
+void Evolution::operator()(const OrderIssued& event) {
+  state_.last_order = event.number;
+  auto* node = find_in(state_.nodes, event.node);
+  if (node == nullptr) return;
+  StandingOrder order{event.number, event.kind, place_.wall, {}, {}, event.by, event.order, {}};
+  if (const auto body = codec::decode_order_body(event.order.body)) {
+    order.until = body->until;
+    order.reason = body->reason;
+  }
+  node->order = std::move(order);
 }
 
 }  // namespace

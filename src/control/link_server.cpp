@@ -108,6 +108,11 @@ void LinkServer::send_newest(const std::string& node) {
   if (link != linked_.end()) sessions_.at(link->second)->send_newest();
 }
 
+void LinkServer::send_order(const std::string& node) {
+  const auto link = linked_.find(node);
+  if (link != linked_.end()) sessions_.at(link->second)->send_order();
+}
+
 void LinkServer::cut(const std::string& node, core::LinkCause cause, const std::string& why) {
   const auto link = linked_.find(node);
   if (link != linked_.end()) sessions_.at(link->second)->close(cause, why);

@@ -4,6 +4,7 @@
 
 #include "datum/base/rfc3339.hpp"
 #include "datum/codec/manifest_file.hpp"
+#include "datum/control/orders.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/link/token.hpp"
 
@@ -241,8 +242,12 @@ void LinkSession::welcome(const core::Hello& hello, const journal::Head& kept) {
     answer.journal_kept = kept.seq;
     answer.heartbeat_ns = server_.settings_.heartbeat_ns;
     kept_ = kept.seq;
+    const auto* order = unanswered_order(*node);
+    if (order != nullptr) answer.order = order->number;
     send(answer);
     watch_silence();
+    // Before any declaration: a hold comes before the pass that it is to stop.
+    send_order();
     sent_ = hello.accepted;
     send_newest();
     // A third of its life is enough time for many tries.

@@ -39,6 +39,7 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
 
   void start();
   void send_newest();
+  void send_order();
   void close(core::LinkCause cause, std::string why);
   [[nodiscard]] bool is_stranger() const { return stage_ != Stage::linked; }
 
@@ -87,11 +88,13 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   crypto::PublicKey key_;
   bool is_expired_ = false;
   Id128 store_;
-  core::Generation sent_;   // the newest declaration that went out
-  Digest manifest_;         // of it
-  std::set<Digest> named_;  // by that manifest, once it was read
-  Seq kept_ = 0;            // of the node's journal
-  int parts_ = 0;           // of it that are being kept
+  core::Generation sent_;      // the newest declaration that went out
+  Digest manifest_;            // of it
+  std::set<Digest> named_;     // by that manifest, once it was read
+  std::uint64_t ordered_ = 0;  // number of the newest order that went out
+  int beats_ = 0;              // heartbeats since
+  Seq kept_ = 0;               // of the node's journal
+  int parts_ = 0;              // of it that are being kept
   static constexpr int kMaxParts = 8;
   static constexpr int kMaxRecords = 20;  // of its status, at once
   int records_left_ = kMaxRecords;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datum/codec/manifest_file.hpp"
+#include "datum/control/orders.hpp"
 #include "link_session.hpp"
 
 namespace datum::control {
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kMaxWanted = 128;
 // A manifest of 10,000 resources takes some megabytes.
 constexpr std::size_t kMaxManifest = std::size_t{256} << 20U;
+// An order that was not answered goes out again: the node could not record it then.
+constexpr int kOrderAgainBeats = 5;
 // A status may change with every pass; a pass of a busy machine comes every ten seconds.
 constexpr std::int64_t kRecordEveryNs = 10 * kNsPerSecond;
 
@@ -46,7 +49,19 @@ void LinkSession::take_linked(core::LinkMessage message) {
     if (!news.empty() && !may_record()) news.clear();
     if (const auto queued = ledger.append(news); !queued)
       return close(core::LinkCause::busy, queued.error().message());
-    return when_durable([this] { send(core::JournalKept{kept_}); });
+    if (++beats_ >= kOrderAgainBeats) ordered_ = 0;
+    return when_durable([this] {
+      send(core::JournalKept{kept_});
+      send_order();
+    });
+  }
+  if (const auto* answer = std::get_if<core::OrderAnswer>(&message)) {
+    const auto known = take_order_answer(ledger.state(), node_, *answer);
+    if (const auto queued = ledger.append(known); !queued)
+      return close(core::LinkCause::busy, queued.error().message());
+    if (!known.empty() && !answer->carried_out)
+      server_.tell_(Weight::warning, node_ + " does not carry out an order: " + answer->reason);
+    return;
   }
   if (const auto* answer = std::get_if<core::DeclarationAnswer>(&message)) {
     if (const auto queued = ledger.append(take_answer(ledger.state(), node_, *answer)); !queued)
@@ -104,6 +119,16 @@ void LinkSession::send_newest() {
   manifest_ = node->manifest;
   named_.clear();
   send(core::PushedDeclaration{node->declaration});
+}
+
+void LinkSession::send_order() {
+  const auto* node = server_.ledger_.state().find_node(node_);
+  if (stage_ != Stage::linked || node == nullptr) return;
+  const auto* order = unanswered_order(*node);
+  if (order == nullptr || order->number <= ordered_) return;
+  ordered_ = order->number;
+  beats_ = 0;
+  send(core::PushedOrder{order->order});
 }
 
 void LinkSession::take_wanted(core::BlobRequest wanted) {

@@ -25,6 +25,9 @@ constexpr std::array kControlVerbs{
     std::pair{LocalVerb::push, "push"},
     std::pair{LocalVerb::push_resume, "pushResume"},
     std::pair{LocalVerb::push_abort, "pushAbort"},
+    std::pair{LocalVerb::hold, "hold"},
+    std::pair{LocalVerb::lift, "lift"},
+    std::pair{LocalVerb::orders, "orders"},
 };
 
 // One list of members for both directions.
@@ -42,6 +45,9 @@ void visit_members(Visitor& visitor, Value& request) {
   visitor("byHand", request.by_hand);
   visitor("required", request.required);
   visitor("labels", request.labels);
+  visitor("nodes", request.nodes);
+  visitor("all", request.all);
+  visitor("for", request.for_ns);
   visitor("source", request.source);
   visitor("revision", request.revision);
   visitor("allowRemovals", request.allow_removals);
@@ -62,6 +68,11 @@ class MemberWriter {
     json_.key(name).begin_object();
     for (const auto& fact : facts) json_.member(fact.name, fact.value);
     json_.end_object();
+  }
+  void operator()(std::string_view name, const std::vector<std::string>& texts) {
+    json_.key(name).begin_array();
+    for (const auto& text : texts) json_.value(text);
+    json_.end_array();
   }
   void operator()(std::string_view name, const std::vector<PushedManifest>& manifests) {
     json_.key(name).begin_array();
@@ -92,6 +103,14 @@ class MemberReader {
     for (const auto& member : value->members) {
       if (member.value.kind != text::JsonKind::string) return fault(name);
       into.push_back({member.name, member.value.string});
+    }
+  }
+  void operator()(std::string_view name, std::vector<std::string>& into) {
+    const auto* value = members_.take(name, text::JsonKind::array);
+    if (value == nullptr) return;
+    for (const auto& item : value->items) {
+      if (item.kind != text::JsonKind::string) return fault(name);
+      into.push_back(item.string);
     }
   }
   void operator()(std::string_view name, Digest& into) {

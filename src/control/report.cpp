@@ -130,6 +130,9 @@ std::string node_json(const View& view, const Node& node) {
   write_generation(json, "applied", node.applied);
   write_generation(json, "rejected", node.rejected);
   json.member("rejectedWhy", node.rejected_why);
+  json.key("order").begin_object();
+  if (node.order) write_order(json, *node.order);
+  json.end_object();
   if (node.report) write_report(json, *node.report);
   json.end_object();
   return json.take() + "\n";
@@ -281,6 +284,13 @@ std::string node_report(const View& view, const Node& node) {
   line("applied", generation_text(node.applied));
   if (node.rejected != core::Generation{})
     line("rejected", generation_text(node.rejected) + ": " + node.rejected_why);
+  if (node.order)
+    line("ordered",
+         std::string(core::to_string(node.order->kind)) + " by " + node.order->by.name + ", " +
+             time_text(node.order->at) +
+             (!node.order->answer               ? ", not acknowledged"
+              : node.order->answer->carried_out ? ", acknowledged"
+                                                : ", refused: " + node.order->answer->reason));
   if (node.report) {
     const auto& counts = node.report->counts;
     line("resources", std::to_string(counts.converged) + " converged, " +

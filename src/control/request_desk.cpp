@@ -89,6 +89,11 @@ void RequestDesk::answer(const LocalRequest& request, const core::Actor& by, con
     case LocalVerb::profiles:
     case LocalVerb::push:
       return push(request, by, reply);
+    case LocalVerb::hold:
+    case LocalVerb::lift:
+      return order(request, by, reply);
+    case LocalVerb::orders:
+      return show_orders(request, reply);
     case LocalVerb::push_resume:
     case LocalVerb::push_abort:
       return steer_push(request, by, reply);

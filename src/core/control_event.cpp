@@ -16,7 +16,7 @@ constexpr std::array kControlKinds{
     EventKind::push_begun,       EventKind::declaration_released, EventKind::declaration_answered,
     EventKind::status_changed,   EventKind::order_issued,         EventKind::push_staged,
     EventKind::release_planned,  EventKind::stage_begun,          EventKind::push_paused,
-    EventKind::push_resumed,     EventKind::push_aborted,
+    EventKind::push_resumed,     EventKind::push_aborted,         EventKind::order_answered,
 };
 static_assert(kControlKinds.size() == std::variant_size_v<Event>);
 

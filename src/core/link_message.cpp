@@ -23,6 +23,7 @@ constexpr std::array kLinkKinds{
     LinkKind::journal_part,
     LinkKind::journal_kept,
     LinkKind::order,
+    LinkKind::order_answer,
 };
 static_assert(kLinkKinds.size() == std::variant_size_v<LinkMessage>);
 
@@ -64,6 +65,8 @@ std::string_view to_string(LinkKind kind) {
       return "journal kept";
     case LinkKind::order:
       return "order";
+    case LinkKind::order_answer:
+      return "orderAnswer";
   }
   return "?";
 }

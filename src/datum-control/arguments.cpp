@@ -32,6 +32,7 @@ class CommandTable {
     add_server();
     add_tokens();
     add_nodes();
+    add_orders();
     add_desired();
   }
 
@@ -150,6 +151,32 @@ class CommandTable {
     with_target(revoke, "NODE", "its name");
     with_reason(revoke, true);
   }
+  void with_chosen(CLI::App& command) {
+    auto* names =
+        command.add_option("NODE", arguments_.request.nodes, "their names")->check(kNotEmpty);
+    auto* all = command.add_flag("--all", arguments_.request.all, "all that are enrolled");
+    command.add_option("--label", arguments_.labels, "all that have this label, or all of several")
+        ->type_name("NAME=VALUE")
+        ->check(kFact)
+        ->excludes(names)
+        ->excludes(all);
+    all->excludes(names);
+  }
+  void add_orders() {
+    auto& hold =
+        add_asking(app_, LocalVerb::hold, "hold", "keep machines as they are, for a while");
+    with_chosen(hold);
+    hold.add_option("--for", arguments_.hold_for, "how long (default: until it is lifted)")
+        ->type_name("DURATION")
+        ->check(kDuration);
+    with_reason(hold, true);
+    auto& lift = add_asking(app_, LocalVerb::lift, "lift", "end such a hold, by a signed order");
+    with_chosen(lift);
+    with_reason(lift, false);
+    auto& orders = add_asking(app_, LocalVerb::orders, "orders",
+                              "say who has not acknowledged a hold or lift");
+    orders.add_flag("--all", arguments_.request.all, "say who has, too");
+  }
   void add_desired() {
     auto& push = add(app_, Task::push, "push", "release a fleet's manifests to their nodes");
     push.require_subcommand(0, 1);
@@ -227,6 +254,7 @@ Parsed parse_arguments(int argc, char** argv) {
     return {std::nullopt, 1};
   }
   arguments.request.soak_ns = config::find_duration_ns(arguments.soak).value_or(0);
+  arguments.request.for_ns = config::find_duration_ns(arguments.hold_for).value_or(0);
   arguments.request.ttl_ns = config::find_duration_ns(arguments.ttl).value_or(0);
   arguments.request.required = facts_of(arguments.required);
   arguments.request.labels = facts_of(arguments.labels);

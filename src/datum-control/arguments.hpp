@@ -37,6 +37,8 @@ struct Arguments {
   std::string fleet;
   std::vector<std::string> hosts;  // empty: all
   std::string soak = "0s";
+  // hold, as written; empty: without end
+  std::string hold_for;
   // token create, as written
   std::string ttl = "1h";
   std::vector<std::string> required, labels;

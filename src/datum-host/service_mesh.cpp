@@ -41,10 +41,11 @@ void Service::begin_mesh() {
   engine::MeshHost host;
   host.status = [this] { return status_now(); };
   host.mode = [this] {
-    return core::host_mode(program::terms_of(*session_.files, session_.config_folder,
-                                             configuration_, session_.loop->clock().wall_now(),
-                                             std::nullopt))
-        .mode;
+    const auto now = session_.loop->clock().wall_now();
+    auto terms = program::terms_of(*session_.files, session_.config_folder, configuration_, now,
+                                   std::nullopt);
+    program::add_link_hold(terms, state(), now);
+    return core::host_mode(terms).mode;
   };
   host.record = [this](const core::Command& command) { record(command); };
   host.changed = [this] { mesh_changed(); };

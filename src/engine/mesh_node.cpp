@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "datum/base/rfc3339.hpp"
+#include "datum/codec/link.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/engine/order_taker.hpp"
 #include "datum/history/archive.hpp"
@@ -282,13 +283,16 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
   host_.record(core::ChangeLifecycle{core::NodeLifecycle::enrolled,
                                      "linked with " + address,
                                      {core::ActorKind::service, "datum-host", 0, ""}});
+  awaits_order_ = welcome.order != 0;
+  reconnect_waits_ = reconnect_waits_ || was_lost;
   host_.changed();
-  if (was_lost) host_.reconnected();
+  if (!awaits_order_ && std::exchange(reconnect_waits_, false)) host_.reconnected();
 }
 
 void MeshNode::down(const std::string& why) {
   declarations_.link_down();
   waiting_.reset();
+  awaits_order_ = false;
   note(notes_.down(why, loop_.clock().boot_now()));
   host_.tell({MeshWords::Weight::notice, "the link is down: " + why, "linkDown", {}});
   host_.changed();
@@ -359,10 +363,11 @@ void MeshNode::renew(const core::EnrolmentGrant& grant) {
 
 // One after the other, in the order in which they came.
 void MeshNode::obey(const core::PushedOrder& pushed) {
+  awaits_order_ = false;
   constexpr std::size_t kMostOrders = 16;  // a person gives them
   if (orders_.size() >= kMostOrders) return warn("an order is not carried out: too many wait");
   orders_.push_back(pushed.order);
-  if (obeying_ && !obeying_->done()) return;
+  if (std::exchange(is_obeying_, true)) return;
   obeying_.reset();
   obeying_.emplace(obey_next());
   obeying_->start();
@@ -372,17 +377,30 @@ loop::Task<bool> MeshNode::obey_next() {
   while (!orders_.empty()) {
     auto order = std::move(orders_.front());
     orders_.pop_front();
+    core::OrderAnswer answer;
+    if (const auto body = codec::decode_order_body(order.body)) answer.number = body->number;
     auto carrying = carry_out(loop_, files_, store_, identity_, std::move(order));
     const auto done = co_await carrying;
     if (!done) {
       warn(done.error().message());
+      answer.reason = done.error().message();
+      // What could not be recorded comes again.
+      const bool is_final = done.error().code() == ErrorCode::refused ||
+                            done.error().code() == ErrorCode::unsupported;
+      if (is_final) static_cast<void>(link_.send(answer));
       continue;
     }
-    notice("the control plane orders: " + std::string(core::to_string(done->kind)) +
-           (done->reason.empty() ? "" : ", " + done->reason));
+    answer.carried_out = true;
+    answer.at = done->at;
+    static_cast<void>(link_.send(answer));
+    if (done->at == 0) continue;  // it was known, and only its answer was lost
+    notice("the control plane orders: " + std::string(core::to_string(done->body.kind)) +
+           (done->body.reason.empty() ? "" : ", " + done->body.reason));
     report();
-    host_.changed();
   }
+  is_obeying_ = false;
+  host_.changed();
+  if (!awaits_order_ && std::exchange(reconnect_waits_, false)) host_.reconnected();
   co_return true;
 }
 

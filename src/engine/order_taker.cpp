@@ -39,13 +39,15 @@ Status keep_order_number(os::Files& files, const std::string& store_folder, std:
   return write_sealed(files, folder, kOrderFile, std::move(bytes));
 }
 
-Result<core::Command> command_of(const core::OrderBody& order, const core::State& state) {
+// nullopt: it is so already.
+Result<std::optional<core::Command>> command_of(const core::OrderBody& order,
+                                                const core::State& state) {
   const core::Actor actor{core::ActorKind::control_plane, order.by, 0, ""};
   switch (order.kind) {
     case core::OrderKind::hold:
       return core::Command(core::SetHold{core::HoldOrigin::link, order.until, order.reason, actor});
     case core::OrderKind::lift:
-      if (!state.link_hold) return refused_order("no hold of the control plane stands");
+      if (!state.link_hold) return std::nullopt;
       return core::Command(core::LiftHold{core::HoldOrigin::link, actor});
     case core::OrderKind::revoke:
       return core::Command(core::ChangeLifecycle{core::NodeLifecycle::disconnected,
@@ -85,9 +87,9 @@ Result<std::uint64_t> read_order_number(os::Files& files, const std::string& sto
   return load_le<std::uint64_t>(bytes->data());
 }
 
-loop::Task<Result<core::OrderBody>> carry_out(loop::Loop& loop, os::Files& files, Store& store,
-                                              std::shared_ptr<const NodeIdentity> identity,
-                                              core::Signed order) {
+loop::Task<Result<CarriedOut>> carry_out(loop::Loop& loop, os::Files& files, Store& store,
+                                         std::shared_ptr<const NodeIdentity> identity,
+                                         core::Signed order) {
   auto& history = *store.history;
   if (!history.healthy() || history.is_unrecorded())
     co_return fail(ErrorCode::unavailable, "nothing can be recorded");
@@ -98,20 +100,22 @@ loop::Task<Result<core::OrderBody>> carry_out(loop::Loop& loop, os::Files& files
   };
   auto reading = loop::run_on<Number>(loop.pool(), std::move(read));
   DATUM_CO_ASSIGN(const auto last, co_await reading);
-  if (body.number <= last)
+  if (body.number == last) co_return CarriedOut{body, 0};
+  if (body.number < last)
     co_return refused_order("its number " + std::to_string(body.number) + " is not above " +
                             std::to_string(last) + ", which was carried out");
   DATUM_CO_ASSIGN(const auto command, command_of(body, history.state()));
-  DATUM_CO_TRY(history.execute(command));
+  if (command) DATUM_CO_TRY(history.execute(*command));
   auto waiting = wait_durable(history);
   DATUM_CO_TRY(co_await waiting);
+  const auto at = history.durable();
   // After the record: an order that a death came upon in between is carried out again, to the same.
   std::function<Status()> keep = [&files, folder = store.folder, number = body.number] {
     return keep_order_number(files, folder, number);
   };
   auto keeping = loop::run_on<Status>(loop.pool(), std::move(keep));
   DATUM_CO_TRY(co_await keeping);
-  co_return body;
+  co_return CarriedOut{body, at};
 }
 
 }  // namespace datum::engine

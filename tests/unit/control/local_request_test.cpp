@@ -20,6 +20,9 @@ TEST_CASE("control: a request of a command is read as it was written") {
   request.ttl_ns = 5;
   request.required = {{"os", "debian"}};
   request.labels = {{"role", "web"}, {"site", ""}};
+  request.nodes = {"web-1", "b"};
+  request.all = true;
+  request.for_ns = 13;
   request.source = "fleet /srv/fleet";
   request.revision = "abc";
   request.allow_removals = 7;
@@ -38,7 +41,8 @@ TEST_CASE("control: what is no request is refused, whatever it is") {
         R"({"verb":"nodes","json":"yes"})", R"({"verb":"nodes","width":-1})",
         R"({"verb":"push","manifests":[{"node":"a"}]})",
         R"({"verb":"push","manifests":[{"node":"a","manifest":"zz","bytes":1}]})",
-        R"({"verb":"nodes","required":{"a":1}})",
+        R"({"verb":"nodes","required":{"a":1}})", R"({"verb":"hold","nodes":[1]})",
+        R"({"verb":"hold","nodes":"web-1"})", R"({"verb":"hold","for":"1h"})",
         R"({"verb":"push","allowRemovals":4294967296})"}) {
     INFO(text);
     CHECK_FALSE(parse_request(text).has_value());

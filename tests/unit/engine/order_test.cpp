@@ -46,7 +46,7 @@ core::Signed signed_order(const core::OrderBody& body,
   return made;
 }
 
-Result<core::OrderBody> give(test::NodeLife& life, const core::Signed& given) {
+Result<CarriedOut> give(test::NodeLife& life, const core::Signed& given) {
   auto task = carry_out(life.sim_loop, *life.files, life.store, ordered_node(), given);
   life.sim_loop.post([&task] { task.start(); });
   life.settle();
@@ -130,4 +130,30 @@ TEST_CASE("order: revoked is told, and one of a kind that is not carried out kee
   CHECK(retire.error().code() == ErrorCode::unsupported);
   REQUIRE(give(life, unsigned_order(order(core::OrderKind::revoke, 1))));
   CHECK(life.state().lifecycle == core::NodeLifecycle::disconnected);
+}
+
+TEST_CASE("order: the last one given again is answered as done and changes nothing") {
+  support::ScratchFolder scratch("order");
+  test::NodeLife life(scratch.path + "/store");
+  const auto hold = unsigned_order(order(core::OrderKind::hold, 3));
+  const auto first = give(life, hold);
+  REQUIRE(first);
+  CHECK(first->at == life.state().seq);
+  const auto again = give(life, hold);
+  REQUIRE(again);
+  CHECK(again->at == 0);
+  CHECK(again->body.number == 3);
+  CHECK(life.state().seq == first->at);
+}
+
+TEST_CASE("order: a lift where no hold of the link stands is done, and its number kept") {
+  support::ScratchFolder scratch("order");
+  const auto folder = scratch.path + "/store";
+  test::NodeLife life(folder);
+  const auto before = life.state().seq;
+  REQUIRE(give(life, signed_order(order(core::OrderKind::lift, 2))));
+  CHECK(life.state().seq == before);
+  CHECK(*read_order_number(*life.files, folder) == 2);
+  CHECK_FALSE(give(life, unsigned_order(order(core::OrderKind::hold, 1))));
+  CHECK_FALSE(life.state().link_hold);
 }

@@ -65,6 +65,8 @@ class LinkServer {
 
   // The node's newest declaration goes to it now, if it is linked. Durable already.
   void send_newest(const std::string& node);
+  // The newest order to it goes out, if it is linked and has not answered it. Durable already.
+  void send_order(const std::string& node);
   // Ends the node's link, if it has one.
   void cut(const std::string& node, core::LinkCause cause, const std::string& why);
   // Every link ends; nothing is taken any more.

@@ -44,6 +44,9 @@ enum class LocalVerb : std::uint8_t {
   push,
   push_resume,
   push_abort,
+  hold,
+  lift,
+  orders,
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
 
@@ -70,6 +73,10 @@ struct LocalRequest {
   bool by_hand = false;
   std::vector<core::Fact> required;
   std::vector<core::Fact> labels;
+  // hold, lift: for whom, with `labels`; orders: `all` lists answered ones too
+  std::vector<std::string> nodes;
+  bool all = false;
+  std::int64_t for_ns = 0;  // 0: without end
   // push
   std::string source, revision;
   std::uint32_t allow_removals = 0;

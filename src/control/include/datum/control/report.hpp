@@ -7,6 +7,7 @@
 #include <string>
 
 #include "datum/control/state.hpp"
+#include "datum/text/json_writer.hpp"
 #include "datum/text/terminal.hpp"
 
 namespace datum::control {
@@ -46,6 +47,14 @@ struct FleetCounts {
 [[nodiscard]] std::string nodes_report(const View& view);
 [[nodiscard]] std::string node_report(const View& view, const Node& node);
 [[nodiscard]] std::string tokens_report(const View& view);
+// The newest order to each node: of those that were acknowledged only with `all`.
+struct OrdersReport {
+  std::string text;
+  bool is_open = false;  // some node has not acknowledged it, or refused it
+};
+// The members of an order, into the object that stands open.
+void write_order(text::JsonWriter& json, const StandingOrder& order);
+[[nodiscard]] OrdersReport orders_report(const View& view, bool all);
 // For Prometheus, as node_exporter's textfile collector reads it.
 [[nodiscard]] std::string metrics_report(const View& view);
 

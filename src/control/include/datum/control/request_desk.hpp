@@ -17,6 +17,8 @@ struct Answer {
   std::string output, errors;
   int exit_code = 0;
 };
+// Done, and what was asked about is not as it should be: a script may branch on it.
+inline constexpr int kUnmetExit = 2;
 using Reply = std::function<void(Answer)>;
 
 class RequestDesk {
@@ -43,6 +45,9 @@ class RequestDesk {
   [[nodiscard]] core::control::DeclarationReleased release(const core::control::PushBegun& begun,
                                                            const PushedManifest& pushed,
                                                            std::uint32_t allowed_removals) const;
+  void order(const LocalRequest& request, const core::Actor& by, const Reply& reply);
+  [[nodiscard]] Result<Events> make_order(const LocalRequest& request, const core::Actor& by) const;
+  void show_orders(const LocalRequest& request, const Reply& reply);
   void steer_push(const LocalRequest& request, const core::Actor& by, const Reply& reply);
   // The events of the stage, and whom it releases to.
   [[nodiscard]] Events begin_stage(std::uint32_t stage, std::vector<std::string>& nodes) const;

@@ -35,6 +35,18 @@ struct TokenState {
   bool operator==(const TokenState&) const = default;
 };
 
+// The newest order to a node: it stands for all before it.
+struct StandingOrder {
+  std::uint64_t number = 0;
+  core::OrderKind kind = core::OrderKind::hold;
+  WallNs at, until;  // until 0: without end
+  std::string reason;
+  core::Actor by;
+  core::Signed order;
+  std::optional<core::control::OrderAnswered> answer;
+  bool operator==(const StandingOrder&) const = default;
+};
+
 struct Node {
   core::control::Applicant self;  // as it enrolled; its name, key and store
   Standing standing = Standing::enrolled;
@@ -54,6 +66,7 @@ struct Node {
   std::string rejected_why;
   std::optional<core::control::NodeReport> report;
   WallNs report_changed;
+  std::optional<StandingOrder> order;
   bool operator==(const Node&) const = default;
 };
 

@@ -51,6 +51,7 @@ enum class EventKind : std::uint16_t {
   status_changed = 60,
   // orders
   order_issued = 70,
+  order_answered = 71,
 };
 
 // What a token allows.
@@ -281,12 +282,22 @@ struct PushAborted {
   bool operator==(const PushAborted&) const = default;
 };
 
+// What the node said of the newest order to it.
+struct OrderAnswered {
+  std::string node;
+  std::uint64_t number = 0;
+  bool carried_out = false;
+  Seq at = 0;  // the node's record; 0: it had carried it out before
+  std::string reason;
+  bool operator==(const OrderAnswered&) const = default;
+};
+
 using Event =
     std::variant<PlaneCreated, PlaneOpened, PlaneClosed, KeyMade, TokenMade, TokenWithdrawn,
                  NodeRequested, RequestDecided, EnrolmentRefused, NodeEnrolled, CertificateIssued,
                  NodeReported, CredentialEnded, NodeForgotten, StoreReplaced, PushBegun,
                  DeclarationReleased, DeclarationAnswered, StatusChanged, OrderIssued, PushStaged,
-                 ReleasePlanned, StageBegun, PushPaused, PushResumed, PushAborted>;
+                 ReleasePlanned, StageBegun, PushPaused, PushResumed, PushAborted, OrderAnswered>;
 
 [[nodiscard]] EventKind kind_of(const Event& event);
 // The node that it is about; empty: none, or all.

@@ -38,6 +38,7 @@ enum class LinkKind : std::uint8_t {
   journal_part = 40,
   journal_kept = 41,
   order = 50,
+  order_answer = 51,
 };
 
 // Epoch first, then number: it only grows, and a restored control plane begins a new epoch.
@@ -95,6 +96,7 @@ struct Welcome {
   Generation newest;     // released to this node; zero: none
   Seq journal_kept = 0;  // everything through it is kept upstream
   std::int64_t heartbeat_ns = 0;
+  std::uint64_t order = 0;  // of the order that follows at once; 0: none does
   bool operator==(const Welcome&) const = default;
 };
 // The last message of either side.
@@ -227,12 +229,20 @@ struct PushedOrder {
   Signed order;
   bool operator==(const PushedOrder&) const = default;
 };
+// Sent once the order's record and its number are durable at the node, or it was refused for good.
+struct OrderAnswer {
+  std::uint64_t number = 0;
+  bool carried_out = false;
+  Seq at = 0;          // the node's newest record then; 0: it was carried out before
+  std::string reason;  // of a refusal
+  bool operator==(const OrderAnswer&) const = default;
+};
 
 // Same order as LinkKind.
 using LinkMessage =
     std::variant<Hello, Welcome, Goodbye, EnrolmentRequest, EnrolmentPending, EnrolmentGrant,
                  EnrolmentRefusal, PushedDeclaration, BlobRequest, BlobPart, DeclarationAnswer,
-                 Heartbeat, JournalPart, JournalKept, PushedOrder>;
+                 Heartbeat, JournalPart, JournalKept, PushedOrder, OrderAnswer>;
 
 [[nodiscard]] LinkKind kind_of(const LinkMessage& message);
 [[nodiscard]] std::string_view to_string(LinkKind kind);

@@ -67,7 +67,10 @@ class MeshNode final : public link::NodeSide {
 
   // Upkeep of the store may not run beside blobs that come.
   [[nodiscard]] bool is_fetching() const { return declarations_.is_fetching(); }
-  [[nodiscard]] bool has_stored() const { return !is_quiet_ && declarations_.has_stored(); }
+  // An order comes before the pass that it may be about.
+  [[nodiscard]] bool has_stored() const {
+    return !is_quiet_ && !awaits_order_ && !is_obeying_ && declarations_.has_stored();
+  }
   [[nodiscard]] loop::Task<Status> accept() { return declarations_.accept(); }
 
   // Nobody reads the journal or puts blobs until `go_on`: for whoever archives, or reopens it.
@@ -120,6 +123,9 @@ class MeshNode final : public link::NodeSide {
   std::optional<core::PushedDeclaration> waiting_;  // came while nothing could be put
   std::deque<core::Signed> orders_;                 // not carried out yet, oldest first
   std::optional<loop::Task<bool>> obeying_;
+  bool is_obeying_ = false;
+  bool awaits_order_ = false;     // the welcome named one that has not come yet
+  bool reconnect_waits_ = false;  // a pass for the link that is back, until it was carried out
   std::string told_problem_;
   int reads_ = 0;
   bool is_quiet_ = false;

@@ -22,11 +22,17 @@ namespace datum::engine {
 [[nodiscard]] Result<std::uint64_t> read_order_number(os::Files& files,
                                                       const std::string& store_folder);
 
-// Records what the order says, and then, durably, its number. `refused`: it is not for this node,
-// not signed, or not newer; `unsupported`: this version does not carry out orders of its kind.
-// After any other error it may be given again.
-[[nodiscard]] loop::Task<Result<core::OrderBody>> carry_out(
-    loop::Loop& loop, os::Files& files, Store& store, std::shared_ptr<const NodeIdentity> identity,
-    core::Signed order);
+struct CarriedOut {
+  core::OrderBody body;
+  Seq at = 0;  // the newest record then, durable; 0: it was carried out before
+};
+// Records what the order says, and then, durably, its number. The order that was carried out last,
+// given again, changes nothing: its answer may have been lost. `refused`: it is not for this node,
+// not signed, or older; `unsupported`: this version does not carry out orders of its kind; both are
+// for good. Any other error: it may be given again.
+[[nodiscard]] loop::Task<Result<CarriedOut>> carry_out(loop::Loop& loop, os::Files& files,
+                                                       Store& store,
+                                                       std::shared_ptr<const NodeIdentity> identity,
+                                                       core::Signed order);
 
 }  // namespace datum::engine
