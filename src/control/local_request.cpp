@@ -151,6 +151,31 @@ std::string_view to_string(LocalVerb verb) {
   return "?";
 }
 
+bool only_reads(LocalVerb verb) {
+  switch (verb) {
+    case LocalVerb::status:
+    case LocalVerb::nodes:
+    case LocalVerb::node:
+    case LocalVerb::token_list:
+    case LocalVerb::profiles:
+    case LocalVerb::orders:
+      return true;
+    case LocalVerb::accept:
+    case LocalVerb::refuse:
+    case LocalVerb::forget:
+    case LocalVerb::revoke:
+    case LocalVerb::token_create:
+    case LocalVerb::token_withdraw:
+    case LocalVerb::push:
+    case LocalVerb::push_resume:
+    case LocalVerb::push_abort:
+    case LocalVerb::hold:
+    case LocalVerb::lift:
+      return false;
+  }
+  return false;
+}
+
 std::string encode_request(const LocalRequest& request) {
   text::JsonWriter json;
   json.begin_object().member("verb", to_string(request.verb));

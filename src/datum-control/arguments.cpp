@@ -104,6 +104,12 @@ class CommandTable {
     serve.add_option("--heartbeat", arguments_.heartbeat, "of the nodes (default: 60s)")
         ->type_name("DURATION")
         ->check(kDuration);
+    serve.add_option("--admin-group", arguments_.admin_group, "whose members may ask for anything")
+        ->type_name("GROUP")
+        ->check(kNotEmpty);
+    serve.add_option("--read-group", arguments_.read_group, "whose members may ask what is known")
+        ->type_name("GROUP")
+        ->check(kNotEmpty);
     serve.add_option("--metrics", arguments_.metrics, "write a file for node_exporter")
         ->type_name("FILE")
         ->check(kNotEmpty);

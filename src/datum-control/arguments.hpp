@@ -32,7 +32,8 @@ struct Arguments {
   std::string mesh = "main";
   bool mesh_given = false;
   std::string heartbeat = "60s";
-  std::string metrics;  // a file for Prometheus; empty: none
+  std::string admin_group, read_group;  // whose members may ask; empty: nobody's
+  std::string metrics;                  // a file for Prometheus; empty: none
   // push
   std::string fleet;
   std::vector<std::string> hosts;  // empty: all

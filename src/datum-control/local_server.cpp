@@ -1,7 +1,5 @@
 #include "local_server.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -67,7 +65,8 @@ struct Asked {
   wire::Peer peer;
 };
 
-Result<Asked> read_asked(wire::LocalStream& stream, blobs::BlobStore& blobs) {
+Result<Asked> read_asked(wire::LocalStream& stream, const Callers& callers,
+                         blobs::BlobStore& blobs) {
   Asked asked;
   DATUM_ASSIGN(asked.peer, stream.peer());
   bool has_blobs = false;
@@ -75,12 +74,14 @@ Result<Asked> read_asked(wire::LocalStream& stream, blobs::BlobStore& blobs) {
     DATUM_ASSIGN(auto frame, stream.receive(wire::kMaxFrame, kReadWithinNs));
     if (is_kind(frame, LocalFrame::request)) {
       DATUM_ASSIGN(asked.request, parse_request(as_text(frame.message)));
+      DATUM_TRY(callers.check(asked.peer, asked.request.verb));
       if (has_blobs) DATUM_TRY(blobs.sync());
       DATUM_TRY(check_whole(asked.request, blobs));
       return asked;
     }
     if (!is_kind(frame, LocalFrame::blob))
       return fail(ErrorCode::invalid_argument, "a connection begins with a request or its blobs");
+    DATUM_TRY(callers.check(asked.peer, LocalVerb::push));
     FrameSource source(stream, std::move(frame));
     DATUM_ASSIGN(const auto stored, blobs.put_stream(source));
     if (source.named() != stored.digest)
@@ -103,11 +104,13 @@ std::vector<wire::LocalPart> parts_of(Answer answer) {
 }  // namespace
 
 Result<std::unique_ptr<wire::LocalServer>> listen_local(
-    loop::Loop& loop, const std::string& path, blobs::BlobStore& blobs,
+    loop::Loop& loop, const std::string& path, const Callers& callers, blobs::BlobStore& blobs,
     std::function<void(const LocalRequest&, wire::Peer, Reply)> handle) {
   return wire::LocalServer::listen<Asked>(
-      loop, path, ::geteuid(),
-      [blobs = &blobs](wire::LocalStream& stream) { return read_asked(stream, *blobs); },
+      loop, path, callers.admission(),
+      [callers, blobs = &blobs](wire::LocalStream& stream) {
+        return read_asked(stream, callers, *blobs);
+      },
       [handle = std::move(handle)](Result<Asked> asked, const wire::LocalServer::Caller& caller) {
         const auto reply = [caller](Answer answer) { caller.end(parts_of(std::move(answer))); };
         if (!asked) return reply({"", "datum-control: " + asked.error().message() + "\n", 1});

@@ -8,12 +8,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "callers.hpp"
 #include "commands.hpp"
 #include "datum/blobs/blob_store.hpp"
 #include "datum/config/quantity.hpp"
@@ -21,6 +23,7 @@
 #include "datum/crypto/digest.hpp"
 #include "datum/host/log_line.hpp"
 #include "datum/os_linux/linux_files.hpp"
+#include "datum/program/process.hpp"
 #include "datum/program/session.hpp"
 #include "datum/uv/uv_loop.hpp"
 #include "datum/uv/uv_network.hpp"
@@ -37,11 +40,13 @@ constexpr std::size_t kPoolWidth = 4;
 // A failed commit is seen by whoever waits for it; nothing else may go on for longer than this.
 constexpr std::int64_t kLookNs = kNsPerSecond;
 
-void write_log(Weight weight, const std::string& text) {
+// Marks are for the system's journal; a person is told who speaks.
+void write_line(bool with_marks, Weight weight, const std::string& text) {
   const auto priority = weight == Weight::error     ? host::Priority::error
                         : weight == Weight::warning ? host::Priority::warning
                                                     : host::Priority::notice;
-  const auto line = host::error_line(host::manager_mark(priority), text);
+  const auto line =
+      host::error_line(with_marks ? host::manager_mark(priority) : "datum-control: ", text);
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 
@@ -77,9 +82,10 @@ std::optional<loop::Address> find_listen_address(const std::string& text) {
 
 class Server {
  public:
-  Server(const Arguments& arguments, loop::Address address)
+  Server(const Arguments& arguments, loop::Address address, Callers callers)
       : arguments_(arguments),
         address_(std::move(address)),
+        callers_(std::move(callers)),
         state_folder_(program::absolute_path(arguments.state)),
         files_(os_linux::make_files()),
         loop_(uv::make_loop(kPoolWidth)),
@@ -109,6 +115,10 @@ class Server {
   }
 
  private:
+  void write_log(Weight weight, const std::string& text) const {
+    write_line(with_marks_, weight, text);
+  }
+
   Status open() {
     DATUM_TRY(make_private_folder(state_folder_));
     DATUM_ASSIGN(auto log, journal::open_log(state_folder_ + "/journal",
@@ -123,7 +133,8 @@ class Server {
     const auto nodes = state_folder_ + "/nodes";
     DATUM_TRY(make_private_folder(nodes));
     journals_.emplace(*loop_, nodes);
-    links_.emplace(*loop_, *network_, *ledger_, *keys_, *journals_, *blobs_, settings_, write_log);
+    links_.emplace(*loop_, *network_, *ledger_, *keys_, *journals_, *blobs_, settings_,
+                   [this](Weight weight, const std::string& text) { write_log(weight, text); });
     desk_.emplace(*loop_, *ledger_, *links_, *keys_, *blobs_, settings_);
     return {};
   }
@@ -171,7 +182,7 @@ class Server {
     DATUM_TRY(links_->listen(address_));
     DATUM_ASSIGN(
         server_,
-        listen_local(*loop_, program::absolute_path(arguments_.socket), *blobs_,
+        listen_local(*loop_, program::absolute_path(arguments_.socket), callers_, *blobs_,
                      [this](const LocalRequest& request, wire::Peer peer, const Reply& reply) {
                        desk_->answer(request, program::person(peer.uid, request.command_line),
                                      reply);
@@ -218,6 +229,8 @@ class Server {
 
   const Arguments& arguments_;
   const loop::Address address_;
+  const Callers callers_;
+  const bool with_marks_ = program::leads_to_journal(std::getenv("JOURNAL_STREAM"));
   const std::string state_folder_;
   LinkSettings settings_;
   // Jobs of the pool read blobs; the loop waits for them when it goes.
@@ -256,7 +269,9 @@ int serve_command(const Arguments& arguments) {
     return refuse({ErrorCode::invalid_argument,
                    "--heartbeat " + arguments.heartbeat + ": a second to an hour"});
   take_all_descriptors();
-  Server server(arguments, *address);
+  auto callers = Callers::find(arguments.admin_group, arguments.read_group);
+  if (!callers) return refuse(callers.error());
+  Server server(arguments, *address, std::move(*callers));
   return server.run();
 }
 

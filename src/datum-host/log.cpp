@@ -1,7 +1,6 @@
 #include "log.hpp"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -9,16 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "datum/program/process.hpp"
+
 namespace datum::host {
 namespace {
-
-// "DEVICE:INODE" of the stream that the manager gave: standard error may have been led elsewhere
-// since.
-bool leads_to_journal(const std::string& stream) {
-  struct stat info {};
-  if (::fstat(STDERR_FILENO, &info) != 0) return false;
-  return stream == std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
-}
 
 int connect_journal() {
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -34,8 +27,7 @@ int connect_journal() {
 }  // namespace
 
 Log Log::open() {
-  const char* stream = std::getenv("JOURNAL_STREAM");
-  const bool journal = stream != nullptr && leads_to_journal(stream);
+  const bool journal = program::leads_to_journal(std::getenv("JOURNAL_STREAM"));
   ::unsetenv("JOURNAL_STREAM");
   return {journal ? connect_journal() : -1, journal};
 }

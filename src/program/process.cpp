@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,6 +58,13 @@ std::string take_descriptors() {
 
 void survive_full_files() {
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+// "DEVICE:INODE".
+bool leads_to_journal(const char* given) {
+  struct stat info {};
+  if (given == nullptr || ::fstat(STDERR_FILENO, &info) != 0) return false;
+  return given == std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
 }
 
 }  // namespace datum::program

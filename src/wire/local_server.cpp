@@ -17,16 +17,25 @@ constexpr std::int64_t kWriteWithinNs = 10 * kNsPerSecond;
 // When no connection can be taken, most likely for want of descriptors.
 constexpr std::int64_t kTryAgainNs = kNsPerSecond;
 
-// Only the trusted user may enter the folder: who could would find a socket that asks who they are,
-// and who could write it could put another in its place.
-Status make_private_folder(const std::string& folder, std::uint32_t uid) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+// Only the trusted user may enter the folder, where nobody else is welcome: who could would find a
+// socket that asks who they are, and who could write it could put another in its place.
+Status make_socket_folder(const std::string& folder, const Admission& admission) {
+  const mode_t wanted = admission.others ? 0755 : 0700;
+  const mode_t forbidden = admission.others ? 0022 : 0077;
+  if (::mkdir(folder.c_str(), 0700) == 0) {
+    if (::chmod(folder.c_str(), wanted) != 0) return fail(error_from_errno(errno, folder));
+  } else if (errno != EEXIST) {
     return fail(error_from_errno(errno, folder));
+  }
   struct stat info {};
   if (::lstat(folder.c_str(), &info) != 0) return fail(error_from_errno(errno, folder));
-  if (S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 0077U) == 0) return {};
+  if (S_ISDIR(info.st_mode) && info.st_uid == admission.owner && (info.st_mode & forbidden) == 0)
+    return {};
   return fail(ErrorCode::refused,
-              folder + " is not a folder of this user alone: chmod 0700 " + folder);
+              folder +
+                  (admission.others ? " can be written by others: chmod 0755 "
+                                    : " is not a folder of this user alone: chmod 0700 ") +
+                  folder);
 }
 
 Status send_part(LocalStream& stream, const LocalPart& part) {
@@ -58,18 +67,19 @@ void LocalServer::Caller::end(std::vector<LocalPart> parts) const {
 }
 
 Result<std::unique_ptr<LocalServer>> LocalServer::listen(loop::Loop& loop, const std::string& path,
-                                                         std::uint32_t uid, Begin begin) {
-  DATUM_TRY(make_private_folder(path.substr(0, path.rfind('/')), uid));
-  DATUM_ASSIGN(auto listener, LocalListener::listen(path));
+                                                         Admission admission, Begin begin) {
+  DATUM_TRY(make_socket_folder(path.substr(0, path.rfind('/')), admission));
+  const bool for_others = admission.others != nullptr;
+  DATUM_ASSIGN(auto listener, LocalListener::listen(path, for_others));
   return std::unique_ptr<LocalServer>(
-      new LocalServer(loop, std::move(listener), uid, std::move(begin)));
+      new LocalServer(loop, std::move(listener), std::move(admission), std::move(begin)));
 }
 
 LocalServer::LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener,
-                         std::uint32_t uid, Begin begin)
+                         Admission admission, Begin begin)
     : loop_(loop),
       listener_(std::move(listener)),
-      uid_(uid),
+      admission_(std::move(admission)),
       begin_(std::move(begin)),
       acceptor_(loop.make_serial_worker()),
       again_(loop.make_timer()) {
@@ -87,11 +97,11 @@ LocalServer::~LocalServer() {
 void LocalServer::accept_next() {
   const auto taken =
       std::make_shared<Result<LocalStream>>(fail(ErrorCode::internal, "nobody was taken"));
-  acceptor_->submit(
-      [listener = listener_.get(), uid = uid_, taken] { *taken = listener->accept(uid); },
-      [this, taken, alive = std::weak_ptr(alive_)] {
-        if (!alive.expired()) took(std::move(*taken));
-      });
+  acceptor_->submit([listener = listener_.get(), admission = admission_,
+                     taken] { *taken = listener->accept(admission); },
+                    [this, taken, alive = std::weak_ptr(alive_)] {
+                      if (!alive.expired()) took(std::move(*taken));
+                    });
 }
 
 void LocalServer::took(Result<LocalStream> stream) {

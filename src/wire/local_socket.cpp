@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,6 +17,8 @@ namespace {
 
 // As many as knock at once wait their turn; more than a handful of commands never do.
 constexpr int kBacklog = 16;
+// Of a person; more are asked for where there are.
+constexpr std::size_t kUsualGroups = 64;
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
@@ -34,6 +37,10 @@ Error error_of_peer(int number, const char* what) {
 }
 
 }  // namespace
+
+bool Peer::is_in(std::uint32_t group) const {
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
 
 LocalStream& LocalStream::operator=(LocalStream&& other) noexcept {
   if (this == &other) return *this;
@@ -63,7 +70,19 @@ Result<Peer> LocalStream::peer() const {
   socklen_t size = sizeof credentials;
   if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
     return fail(error_from_errno(errno, "who has the other end"));
-  return Peer{credentials.uid, credentials.pid};
+  Peer peer{credentials.uid, credentials.pid, {credentials.gid}};
+  std::vector<gid_t> groups(kUsualGroups);
+  for (;;) {
+    size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+    if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) == 0) break;
+    // The kernel says how many there are.
+    if (errno != ERANGE || size <= groups.size() * sizeof(gid_t))
+      return fail(error_from_errno(errno, "which groups has the other end"));
+    groups.resize(size / sizeof(gid_t));
+  }
+  groups.resize(size / sizeof(gid_t));
+  peer.groups.insert(peer.groups.end(), groups.begin(), groups.end());
+  return peer;
 }
 
 Status LocalStream::limit_time(int option, std::int64_t within_ns) const {
@@ -111,14 +130,15 @@ void LocalStream::shut_down() const {
   ::shutdown(descriptor_, SHUT_RDWR);
 }
 
-Result<std::unique_ptr<LocalListener>> LocalListener::listen(const std::string& path) {
+Result<std::unique_ptr<LocalListener>> LocalListener::listen(const std::string& path,
+                                                             bool for_others) {
   DATUM_ASSIGN(const auto address, address_of(path));
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return fail(error_from_errno(errno, "socket"));
   std::unique_ptr<LocalListener> listener(new LocalListener(path, descriptor));
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(error_from_errno(errno, path));
   if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(descriptor, kBacklog) != 0)
+      ::chmod(path.c_str(), for_others ? 0666 : 0600) != 0 || ::listen(descriptor, kBacklog) != 0)
     return fail(error_from_errno(errno, path));
   return listener;
 }
@@ -128,7 +148,7 @@ LocalListener::~LocalListener() {
   ::close(descriptor_);
 }
 
-Result<LocalStream> LocalListener::accept(std::uint32_t uid) {
+Result<LocalStream> LocalListener::accept(const Admission& admission) {
   for (;;) {
     const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     const int number = errno;
@@ -140,7 +160,7 @@ Result<LocalStream> LocalListener::accept(std::uint32_t uid) {
     if (descriptor < 0) return fail(error_from_errno(number, "accept"));
     LocalStream stream(descriptor);
     const auto peer = stream.peer();
-    if (peer && peer->uid == uid) return stream;
+    if (peer && admission.welcomes(*peer)) return stream;
   }
 }
 

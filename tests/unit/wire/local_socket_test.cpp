@@ -44,6 +44,35 @@ TEST_CASE("local socket: it is its owner's alone, and each end knows who has the
   CHECK(pair.caller->peer()->uid == ::geteuid());
 }
 
+TEST_CASE("local socket: where others may come each is asked for by user and groups") {
+  const Folder folder;
+  const auto listener = LocalListener::listen(folder.socket(), true);
+  REQUIRE(listener);
+  struct stat info {};
+  REQUIRE(::stat(folder.socket().c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0666);
+  const auto one = LocalStream::connect(folder.socket());
+  const auto other = LocalStream::connect(folder.socket());
+  REQUIRE(one);
+  REQUIRE(other);
+  // The first is sent away, the second is let in.
+  int asked = 0;
+  const Admission admission(::geteuid() + 1, [&asked](const Peer& peer) {
+    return peer.is_in(::getegid()) && ++asked == 2;
+  });
+  auto taken = (*listener)->accept(admission);
+  REQUIRE(taken);
+  CHECK(asked == 2);
+  const auto peer = taken->peer();
+  REQUIRE(peer);
+  std::vector<gid_t> groups(1'024);
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  REQUIRE(count >= 0);
+  CHECK(peer->groups.size() == static_cast<std::size_t>(count) + 1);
+  for (int i = 0; i < count; ++i) CHECK(peer->is_in(groups[static_cast<std::size_t>(i)]));
+  CHECK_FALSE(peer->is_in(4'000'000'000U));
+}
+
 TEST_CASE("local socket: frames arrive whole, in order, in both directions") {
   const Folder folder;
   const auto listener = LocalListener::listen(folder.socket());

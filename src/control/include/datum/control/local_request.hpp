@@ -49,6 +49,8 @@ enum class LocalVerb : std::uint8_t {
   orders,
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
+// It records nothing and sends nobody anything.
+[[nodiscard]] bool only_reads(LocalVerb verb);
 
 // One node's part of a push.
 struct PushedManifest {

@@ -20,4 +20,8 @@ void forbid_core_dumps();
 // A file that may not grow any more (RLIMIT_FSIZE) is an error of its write, and no death.
 void survive_full_files();
 
+// Whether standard error is the stream to the system's journal that a service manager gave: it may
+// have been led elsewhere since. `given`: the value of JOURNAL_STREAM; null where there is none.
+[[nodiscard]] bool leads_to_journal(const char* given);
+
 }  // namespace datum::program

@@ -48,20 +48,22 @@ class LocalServer {
   template <class Asked>
   using Answer = std::function<void(Result<Asked>, Caller)>;
 
-  // Listens at `path` for callers of user `uid`, in a folder that is made if it is missing.
-  // `refused` where it is not that user's alone.
+  // Listens at `path` for those who are welcome, in a folder that is made if it is missing.
+  // `refused` where somebody else than the owner can write it, or, with no others, enter it.
   template <class Asked>
   [[nodiscard]] static Result<std::unique_ptr<LocalServer>> listen(loop::Loop& loop,
                                                                    const std::string& path,
-                                                                   std::uint32_t uid,
+                                                                   Admission admission,
                                                                    Read<Asked> read,
                                                                    Answer<Asked> answer) {
-    return listen(loop, path, uid, [read = std::move(read), answer = std::move(answer)] {
-      const auto asked =
-          std::make_shared<Result<Asked>>(fail(ErrorCode::internal, "nothing was asked"));
-      return Exchange{[read, asked](LocalStream& stream) { *asked = read(stream); },
-                      [answer, asked](const Caller& caller) { answer(std::move(*asked), caller); }};
-    });
+    return listen(
+        loop, path, std::move(admission), [read = std::move(read), answer = std::move(answer)] {
+          const auto asked =
+              std::make_shared<Result<Asked>>(fail(ErrorCode::internal, "nothing was asked"));
+          return Exchange{
+              [read, asked](LocalStream& stream) { *asked = read(stream); },
+              [answer, asked](const Caller& caller) { answer(std::move(*asked), caller); }};
+        });
   }
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
@@ -82,8 +84,9 @@ class LocalServer {
   };
   [[nodiscard]] static Result<std::unique_ptr<LocalServer>> listen(loop::Loop& loop,
                                                                    const std::string& path,
-                                                                   std::uint32_t uid, Begin begin);
-  LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener, std::uint32_t uid,
+                                                                   Admission admission,
+                                                                   Begin begin);
+  LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener, Admission admission,
               Begin begin);
   void accept_next();
   void took(Result<LocalStream> stream);
@@ -91,7 +94,7 @@ class LocalServer {
 
   loop::Loop& loop_;
   std::unique_ptr<LocalListener> listener_;
-  const std::uint32_t uid_;
+  const Admission admission_;
   const Begin begin_;
   std::unique_ptr<loop::Worker> acceptor_;
   std::unique_ptr<loop::Timer> again_;

@@ -5,9 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "datum/base/bytes.hpp"
 #include "datum/base/error.hpp"
@@ -18,6 +20,20 @@ namespace datum::wire {
 struct Peer {
   std::uint32_t uid = 0;
   std::int32_t pid = 0;
+  std::vector<std::uint32_t> groups;  // its own first, then those that it is a member of
+  [[nodiscard]] bool is_in(std::uint32_t group) const;
+};
+
+// Who may call. Whoever is not welcome is sent away unheard.
+struct Admission {
+  Admission(std::uint32_t owner_uid) : owner(owner_uid) {}  // NOLINT: implicit by design
+  Admission(std::uint32_t owner_uid, std::function<bool(const Peer&)> who)
+      : owner(owner_uid), others(std::move(who)) {}
+  [[nodiscard]] bool welcomes(const Peer& peer) const {
+    return peer.uid == owner || (others && others(peer));
+  }
+  std::uint32_t owner;                      // the user of whom folder and socket are
+  std::function<bool(const Peer&)> others;  // any thread; empty: nobody else
 };
 
 struct Frame {
@@ -53,19 +69,20 @@ class LocalStream {
   int descriptor_;
 };
 
-// A listening socket, for its owner alone (0600). Removed when destroyed.
+// A listening socket. Removed when destroyed.
 class LocalListener {
  public:
   // What lies at `path` from a process that died is replaced: the caller knows that none listens.
-  // The folder must exist. `limit_exceeded`: the path is longer than a socket's may be.
-  [[nodiscard]] static Result<std::unique_ptr<LocalListener>> listen(const std::string& path);
+  // The folder must exist. `limit_exceeded`: the path is longer than a socket's may be. For its
+  // owner alone (0600), unless others may connect too, who are asked for when they are taken.
+  [[nodiscard]] static Result<std::unique_ptr<LocalListener>> listen(const std::string& path,
+                                                                     bool for_others = false);
   LocalListener(const LocalListener&) = delete;
   LocalListener& operator=(const LocalListener&) = delete;
   ~LocalListener();
 
-  // Waits for the next one, without limit; those of other users than `uid` are sent away unheard.
-  // `cancelled` after `shut_down`.
-  [[nodiscard]] Result<LocalStream> accept(std::uint32_t uid);
+  // Waits for the next one who is welcome, without limit. `cancelled` after `shut_down`.
+  [[nodiscard]] Result<LocalStream> accept(const Admission& admission);
   // Ends `accept`, on whatever thread it waits, and every later one.
   void shut_down();
 
