@@ -28,6 +28,7 @@ constexpr std::array kControlVerbs{
     std::pair{LocalVerb::hold, "hold"},
     std::pair{LocalVerb::lift, "lift"},
     std::pair{LocalVerb::orders, "orders"},
+    std::pair{LocalVerb::drift, "drift"},
 };
 
 // One list of members for both directions.
@@ -45,6 +46,7 @@ void visit_members(Visitor& visitor, Value& request) {
   visitor("byHand", request.by_hand);
   visitor("required", request.required);
   visitor("labels", request.labels);
+  visitor("silent", request.silent_ns);
   visitor("nodes", request.nodes);
   visitor("all", request.all);
   visitor("for", request.for_ns);
@@ -159,6 +161,7 @@ bool only_reads(LocalVerb verb) {
     case LocalVerb::token_list:
     case LocalVerb::profiles:
     case LocalVerb::orders:
+    case LocalVerb::drift:
       return true;
     case LocalVerb::accept:
     case LocalVerb::refuse:

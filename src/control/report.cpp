@@ -2,41 +2,19 @@
 
 #include <algorithm>
 
-#include "datum/control/rollout.hpp"
 #include "datum/core/status.hpp"
 #include "datum/text/human.hpp"
 #include "datum/text/json_writer.hpp"
 #include "datum/text/table.hpp"
+#include "report_words.hpp"
 
 namespace datum::control {
 namespace {
-
-constexpr int kSilentAfter = 3;  // heartbeats
-
-bool is_silent(const Presence& presence, const View& view) {
-  if (presence.is_linked) return false;
-  return !presence.last_heard ||
-         view.now.ns - presence.last_heard->ns > kSilentAfter * view.heartbeat_ns;
-}
-
-bool is_open_token(const TokenState& token, WallNs now) {
-  const bool is_used = !token.rule.is_multi_use && !token.uses.empty();
-  return !token.is_withdrawn && !is_used && now <= token.rule.expires;
-}
 
 std::string_view token_word(const TokenState& token, WallNs now) {
   if (token.is_withdrawn) return "withdrawn";
   if (!token.rule.is_multi_use && !token.uses.empty()) return "used";
   return now <= token.rule.expires ? "open" : "expired";
-}
-
-std::string generation_text(const core::Generation& generation) {
-  if (generation == core::Generation{}) return "-";
-  return std::to_string(generation.epoch) + "." + std::to_string(generation.number);
-}
-
-std::string time_text(WallNs at) {
-  return at.ns == 0 ? "-" : format_rfc3339(at);
 }
 
 std::string heard_text(const Presence& presence, WallNs now) {
@@ -73,15 +51,6 @@ void write_facts(text::JsonWriter& json, std::string_view name,
   json.key(name).begin_object();
   for (const auto& fact : facts) json.member(fact.name, fact.value);
   json.end_object();
-}
-
-void write_generation(text::JsonWriter& json, std::string_view name,
-                      const core::Generation& generation) {
-  json.key(name)
-      .begin_object()
-      .member("epoch", generation.epoch)
-      .member("number", generation.number)
-      .end_object();
 }
 
 void write_report(text::JsonWriter& json, const core::control::NodeReport& report) {
@@ -156,82 +125,53 @@ std::string request_json(const Request& request) {
 
 }  // namespace
 
+bool is_silent(const Presence& presence, const View& view) {
+  constexpr int kSilentAfter = 3;  // heartbeats
+  if (presence.is_linked) return false;
+  return !presence.last_heard ||
+         view.now.ns - presence.last_heard->ns > kSilentAfter * view.heartbeat_ns;
+}
+
+bool is_behind(const Node& node) {
+  return (node.report ? node.report->accepted : core::Generation{}) < node.newest;
+}
+
+bool is_shown(const View& view, const Node& node) {
+  return std::all_of(view.labels.begin(), view.labels.end(), [&](const core::Fact& wanted) {
+    return std::find(node.labels.begin(), node.labels.end(), wanted) != node.labels.end();
+  });
+}
+
+std::string generation_text(const core::Generation& generation) {
+  if (generation == core::Generation{}) return "-";
+  return std::to_string(generation.epoch) + "." + std::to_string(generation.number);
+}
+
+std::string time_text(WallNs at) {
+  return at.ns == 0 ? "-" : format_rfc3339(at);
+}
+
+void write_generation(text::JsonWriter& json, std::string_view name,
+                      const core::Generation& generation) {
+  json.key(name)
+      .begin_object()
+      .member("epoch", generation.epoch)
+      .member("number", generation.number)
+      .end_object();
+}
+
 core::Condition condition_of(const Node& node, const Presence& presence, const View& view) {
   if (!node.report) return core::Condition::unknown;
   const auto last = node.report->condition;
   if (last != core::Condition::converged) return last;
-  const bool is_behind = node.report->accepted < node.newest;
-  return is_silent(presence, view) || is_behind ? core::Condition::unknown : last;
-}
-
-FleetCounts count_fleet(const View& view) {
-  FleetCounts counts;
-  for (const auto& [name, node] : view.state.nodes) {
-    if (node.standing != Standing::enrolled) continue;
-    const auto presence = view.presence(name);
-    ++counts.nodes;
-    if (presence.is_linked) ++counts.linked;
-    const auto condition = condition_of(node, presence, view);
-    if (condition == core::Condition::converged)
-      ++counts.match;
-    else if (condition == core::Condition::drifted)
-      ++counts.drifted;
-    else
-      ++counts.unknown;
-  }
-  for (const auto& [key, request] : view.state.requests)
-    if (!request.accepted) ++counts.waiting;
-  for (const auto& [id, token] : view.state.tokens)
-    if (is_open_token(token, view.now)) ++counts.tokens;
-  return counts;
-}
-
-std::string fleet_line(const FleetCounts& counts) {
-  return std::to_string(counts.match) + " of " + text::format_count(counts.nodes, "host") +
-         " match, " + std::to_string(counts.drifted) + " drifted, " +
-         std::to_string(counts.unknown) + " unknown or silent";
-}
-
-std::string status_report(const View& view) {
-  const auto counts = count_fleet(view);
-  const auto& state = view.state;
-  if (view.json) {
-    text::JsonWriter json;
-    json.begin_object()
-        .member("mesh", state.mesh)
-        .member("version", view.version)
-        .member("nodes", counts.nodes)
-        .member("match", counts.match)
-        .member("drifted", counts.drifted)
-        .member("unknown", counts.unknown)
-        .member("linked", counts.linked)
-        .member("waiting", counts.waiting)
-        .member("openTokens", counts.tokens);
-    write_generation(json, "generation", state.last);
-    json.member("revision", state.push ? state.push->begun.revision : "");
-    json.member("stage", stage_line(state, view.now)).end_object();
-    return json.take() + "\n";
-  }
-  std::string text = "mesh " + state.mesh + ": " + fleet_line(counts) + "\n";
-  text += text::format_count(counts.linked, "node") + " linked, " +
-          text::format_count(counts.waiting, "machine") + " waiting, " +
-          text::format_count(counts.tokens, "open token") + "\n";
-  if (state.push)
-    text += "pushed: generation " + generation_text(state.last) + " of " +
-            text::escape(state.push->begun.source) + ", revision " +
-            (state.push->begun.revision.empty() ? "unknown"
-                                                : text::escape(state.push->begun.revision)) +
-            ", " + time_text(state.push->at) + " by " + text::escape(state.push->begun.by.name) +
-            "\n";
-  if (const auto stage = stage_line(state, view.now); !stage.empty())
-    text += text::escape(stage) + "\n";
-  return text;
+  return is_silent(presence, view) || is_behind(node) ? core::Condition::unknown : last;
 }
 
 std::string nodes_report(const View& view) {
   std::string lines;
   text::Table table({{"NODE"}, {"STANDING"}, {"CONDITION"}, {"MODE"}, {"GENERATION"}, {"HEARD"}});
   for (const auto& [key, request] : view.state.requests) {
+    if (!view.labels.empty()) continue;  // it has none yet
     if (view.json) {
       lines += request_json(request);
       continue;
@@ -241,14 +181,14 @@ std::string nodes_report(const View& view) {
                    time_text(request.at)});
   }
   for (const auto& [name, node] : view.state.nodes) {
+    if (!is_shown(view, node)) continue;
     if (view.json) {
       lines += node_json(view, node);
       continue;
     }
     const auto presence = view.presence(name);
     auto generation = node.report ? generation_text(node.report->accepted) : "-";
-    if (node.report && node.report->accepted < node.newest)
-      generation += " of " + generation_text(node.newest);
+    if (node.report && is_behind(node)) generation += " of " + generation_text(node.newest);
     table.add_row(
         {name,
          core::control::to_string(node.standing),
@@ -334,30 +274,6 @@ std::string tokens_report(const View& view) {
   if (view.json) return lines;
   if (table.row_count() == 0) return "there is no token\n";
   return table.render(text::Painter(view.colour), view.width);
-}
-
-std::string metrics_report(const View& view) {
-  const auto counts = count_fleet(view);
-  std::string out;
-  const auto gauge = [&out](std::string_view name, std::string_view help, std::uint64_t value) {
-    out.append("# HELP datum_control_").append(name).append(" ").append(help);
-    out.append("\n# TYPE datum_control_").append(name).append(" gauge\ndatum_control_");
-    out.append(name).append(" ").append(std::to_string(value)).append("\n");
-  };
-  gauge("nodes", "Nodes that are enrolled.", counts.nodes);
-  gauge("nodes_matching", "Of these, converged, heard of, and at their newest generation.",
-        counts.match);
-  gauge("nodes_drifted", "Of these, drifted by their last report.", counts.drifted);
-  gauge("nodes_unknown", "Of these, unknown, silent or behind.", counts.unknown);
-  gauge("nodes_linked", "Of these, linked now.", counts.linked);
-  gauge("requests_waiting", "Machines that wait for a person.", counts.waiting);
-  gauge("tokens_open", "Tokens that somebody could use now.", counts.tokens);
-  gauge("generation", "Number of the newest push.", view.state.last.number);
-  gauge("push_paused", "1 while a push in stages is paused.",
-        view.state.push && view.state.push->paused ? 1 : 0);
-  gauge("written_seconds", "When this was written, since 1970.",
-        static_cast<std::uint64_t>(std::max<std::int64_t>(view.now.ns / kNsPerSecond, 0)));
-  return out;
 }
 
 }  // namespace datum::control

@@ -4,6 +4,7 @@
 
 #include "datum/base/rfc3339.hpp"
 #include "datum/codec/link.hpp"
+#include "datum/control/drift_report.hpp"
 #include "datum/link/token.hpp"
 #include "datum/text/json_writer.hpp"
 #include "datum/text/terminal.hpp"
@@ -25,21 +26,29 @@ std::string said(const LocalRequest& request, const std::string& words) {
 
 }  // namespace
 
-RequestDesk::RequestDesk(loop::Loop& loop, Ledger& ledger, LinkServer& links, const Keyring& keys,
-                         blobs::BlobStore& blobs, LinkSettings settings)
+RequestDesk::RequestDesk(loop::Loop& loop, Ledger& ledger, LinkServer& links,
+                         const NodeJournals& journals, const Keyring& keys, blobs::BlobStore& blobs,
+                         LinkSettings settings)
     : loop_(loop),
       ledger_(ledger),
       links_(links),
+      journals_(journals),
       keys_(keys),
       blobs_(blobs),
-      settings_(std::move(settings)) {}
+      settings_(std::move(settings)),
+      began_(loop.clock().wall_now()) {}
+RequestDesk::~RequestDesk() {
+  *stop_ = true;
+}
 
 View RequestDesk::view_of(const LocalRequest& request) const {
   const auto presence = [this](const std::string& node) {
     return Presence{links_.is_linked(node), links_.last_heard(node)};
   };
-  return {ledger_.state(),   presence,     loop_.clock().wall_now(), settings_.heartbeat_ns,
-          settings_.version, request.json, request.colour,           request.width};
+  return {ledger_.state(),        presence,          loop_.clock().wall_now(),
+          settings_.heartbeat_ns, settings_.version, request.json,
+          request.colour,         request.width,     began_,
+          request.labels};
 }
 
 void RequestDesk::record(const Result<Events>& events, const Reply& reply,
@@ -59,7 +68,10 @@ void RequestDesk::answer(const LocalRequest& request, const core::Actor& by, con
   };
   switch (request.verb) {
     case LocalVerb::status:
+      if (request.silent_ns > 0) return show_silent(request, reply);
       return show(status_report);
+    case LocalVerb::drift:
+      return show_drift(request, reply);
     case LocalVerb::nodes:
       return show(nodes_report);
     case LocalVerb::token_list:
@@ -98,6 +110,33 @@ void RequestDesk::answer(const LocalRequest& request, const core::Actor& by, con
     case LocalVerb::push_abort:
       return steer_push(request, by, reply);
   }
+}
+
+void RequestDesk::show_silent(const LocalRequest& request, const Reply& reply) {
+  record(Events{}, reply, [this, request] {
+    const auto report = silence_report(view_of(request), request.silent_ns);
+    return Answer{report.text, "", report.is_any ? kUnmetExit : 0};
+  });
+}
+
+// Journals are read beside the loop: of a fleet that drifts that takes a while.
+void RequestDesk::show_drift(const LocalRequest& request, const Reply& reply) {
+  if (std::exchange(is_reading_drift_, true))
+    return reply(refusal_of({ErrorCode::busy, "somebody else asks for drift at this moment"}));
+  const auto table = std::make_shared<DriftTable>();
+  loop_.pool().submit(
+      [table, stop = stop_, folder = journals_.folder(), nodes = drifted_nodes(view_of(request))] {
+        *table = read_drift(folder, nodes, *stop);
+      },
+      [this, table, stop = stop_, request, reply] {
+        if (*stop) return;
+        is_reading_drift_ = false;
+        std::string unread;
+        for (const auto& each : table->unread)
+          unread += "datum-control: " + text::escape_lines(each) + "\n";
+        reply(
+            {drift_report(*table, view_of(request)), unread, table->rows.empty() ? 0 : kUnmetExit});
+      });
 }
 
 void RequestDesk::show_node(const LocalRequest& request, const Reply& reply) {

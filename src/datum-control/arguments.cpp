@@ -113,7 +113,14 @@ class CommandTable {
     serve.add_option("--metrics", arguments_.metrics, "write a file for node_exporter")
         ->type_name("FILE")
         ->check(kNotEmpty);
-    add_asking(app_, LocalVerb::status, "status", "say how many hosts match");
+    auto& status = add_asking(app_, LocalVerb::status, "status", "say how many hosts match");
+    with_labels(status);
+    status.add_option("--silent", arguments_.silent, "only who has been silent for so long")
+        ->type_name("DURATION")
+        ->check(kDuration);
+    auto& drift =
+        add_asking(app_, LocalVerb::drift, "drift", "say which resource drifts on how many nodes");
+    with_labels(drift);
   }
   void add_tokens() {
     auto& token = *app_.add_subcommand("token", "tokens with which machines become nodes");
@@ -142,6 +149,7 @@ class CommandTable {
   void add_nodes() {
     auto& nodes = add_asking(app_, LocalVerb::nodes, "nodes", "list nodes, and machines that wait");
     nodes.require_subcommand(0, 1);
+    with_labels(nodes);
     auto& accept = add_asking(nodes, LocalVerb::accept, "nodes accept", "let a machine become one");
     with_target(accept, "NODE", "its name, or the beginning of its key's fingerprint");
     with_reason(accept, false);
@@ -157,15 +165,16 @@ class CommandTable {
     with_target(revoke, "NODE", "its name");
     with_reason(revoke, true);
   }
+  CLI::Option& with_labels(CLI::App& command) {
+    auto* option = command.add_option("--label", arguments_.labels,
+                                      "nodes that have this label, or all of several");
+    return *option->type_name("NAME=VALUE")->check(kFact);
+  }
   void with_chosen(CLI::App& command) {
     auto* names =
         command.add_option("NODE", arguments_.request.nodes, "their names")->check(kNotEmpty);
     auto* all = command.add_flag("--all", arguments_.request.all, "all that are enrolled");
-    command.add_option("--label", arguments_.labels, "all that have this label, or all of several")
-        ->type_name("NAME=VALUE")
-        ->check(kFact)
-        ->excludes(names)
-        ->excludes(all);
+    with_labels(command).excludes(names)->excludes(all);
     all->excludes(names);
   }
   void add_orders() {
@@ -260,6 +269,7 @@ Parsed parse_arguments(int argc, char** argv) {
     return {std::nullopt, 1};
   }
   arguments.request.soak_ns = config::find_duration_ns(arguments.soak).value_or(0);
+  arguments.request.silent_ns = config::find_duration_ns(arguments.silent).value_or(0);
   arguments.request.for_ns = config::find_duration_ns(arguments.hold_for).value_or(0);
   arguments.request.ttl_ns = config::find_duration_ns(arguments.ttl).value_or(0);
   arguments.request.required = facts_of(arguments.required);

@@ -38,6 +38,7 @@ struct Arguments {
   std::string fleet;
   std::vector<std::string> hosts;  // empty: all
   std::string soak = "0s";
+  std::string silent;  // status: a duration; empty: not asked
   // hold, as written; empty: without end
   std::string hold_for;
   // token create, as written

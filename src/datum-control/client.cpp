@@ -12,8 +12,9 @@ namespace {
 
 // A server whose loop turns answers at once; what it waits for is its disk.
 constexpr std::int64_t kAnswerWithinNs = 60 * kNsPerSecond;
-// Of a push it reads every manifest first, however many and on whatever disk.
-constexpr std::int64_t kPushWithinNs = 600 * kNsPerSecond;
+// Of a push it reads every manifest first, for drift every journal, however many and on whatever
+// disk.
+constexpr std::int64_t kLongWithinNs = 600 * kNsPerSecond;
 
 // Only its owner can put a socket there: who was told this path is answered by whom it is of.
 bool owns_folder(std::uint32_t uid, const std::string& path) {
@@ -58,7 +59,8 @@ Result<int> Client::ask(const LocalRequest& request, std::string* output) {
     return fail(ErrorCode::limit_exceeded, "the request is too long: name fewer hosts at once");
   const auto sent =
       stream_.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), kAnswerWithinNs);
-  const auto within = request.verb == LocalVerb::push ? kPushWithinNs : kAnswerWithinNs;
+  const bool is_long = request.verb == LocalVerb::push || request.verb == LocalVerb::drift;
+  const auto within = is_long ? kLongWithinNs : kAnswerWithinNs;
   // Where sending failed the server may have said why before it hung up.
   for (;;) {
     auto frame = stream_.receive(wire::kMaxFrame, within);

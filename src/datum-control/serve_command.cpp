@@ -135,7 +135,7 @@ class Server {
     journals_.emplace(*loop_, nodes);
     links_.emplace(*loop_, *network_, *ledger_, *keys_, *journals_, *blobs_, settings_,
                    [this](Weight weight, const std::string& text) { write_log(weight, text); });
-    desk_.emplace(*loop_, *ledger_, *links_, *keys_, *blobs_, settings_);
+    desk_.emplace(*loop_, *ledger_, *links_, *journals_, *keys_, *blobs_, settings_);
     return {};
   }
 

@@ -58,6 +58,24 @@ class Stages(unittest.TestCase):
             (self.bench.fleet / f"{name}.yaml").write_text(f"datum: v1alpha1\ntype: Host\nname: {name}\n")
         return self.ask("push", "--fleet", self.bench.fleet, *flags)[0]
 
+    def drift(self, *flags):
+        done = self.plane.ask("drift", "--json", *flags)
+        self.assertEqual(done.stderr, "")
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_silent(self):
+        """stages: who is silent is told with since when, and a script may branch on it; others are not"""
+        self.assertEqual(self.plane.ask("status", "--silent", "1s").returncode, 0)
+        self.nodes["n2"].hosts[0].kill()
+        done = hosting.wait(lambda: (asked := self.plane.ask("status", "--silent", "2s", "--json")).returncode == 2 and asked)
+        (told,) = map(json.loads, done.stdout.splitlines())
+        page = (fleet.TOP / "docs/reference/json.md").read_text(encoding="utf-8")
+        members = re.findall(r"^\| `(\w+)` \|", re.search(r"^## control silent\n(.*?)(?=^## )", page,
+                                                         re.MULTILINE | re.DOTALL)[1], re.MULTILINE)
+        self.assertEqual((list(told), told["node"], told["wasHeard"]), (members, "n2", True))
+        self.assertIn("n2: silent for", self.plane.ask("status").stdout)
+        self.assertEqual(self.status()["unknown"], 3)  # nothing was declared yet
+
     def content(self, name):
         path = self.nodes[name].root / "motd"
         return path.read_text() if path.is_file() else None
@@ -92,6 +110,9 @@ class Stages(unittest.TestCase):
         self.push("one\n", "--stages", "1,2")
         hosting.wait(lambda: "paused: n1" in self.status()["stage"])
         self.assertEqual([self.content("n2"), self.content("n3")], [None, None])
+        self.assertEqual(self.status()["flags"]["failed"], ["n1"])
+        hosting.wait(lambda: self.drift() == (2, [{"resource": "File[long]", "count": 1, "nodes": ["n1"]}]))
+        self.assertEqual(self.drift("--label", "site=far"), (0, []))
         self.assertEqual(self.ask("push", "resume")[0]["done"], "pushResume")
         hosting.wait(lambda: self.content("n3") == "one\n")
         self.push("two\n", "--stages", "1,2")

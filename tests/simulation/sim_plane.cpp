@@ -72,7 +72,7 @@ Status Plane::start() {
   settings.version = "1";
   links_.emplace(loop_, *network_, *ledger_, *site_.keys, *journals_, *blobs_, settings,
                  [](control::Weight, const std::string&) {});
-  desk_.emplace(loop_, *ledger_, *links_, *site_.keys, *blobs_, settings);
+  desk_.emplace(loop_, *ledger_, *links_, *journals_, *site_.keys, *blobs_, settings);
   ledger_->when_durable([this](const Status& durable) {
     if (!durable) return;
     const auto listening = links_->listen({kPlaneName, kPlanePort});

@@ -23,6 +23,7 @@ TEST_CASE("control: a request of a command is read as it was written") {
   request.nodes = {"web-1", "b"};
   request.all = true;
   request.for_ns = 13;
+  request.silent_ns = 17;
   request.source = "fleet /srv/fleet";
   request.revision = "abc";
   request.allow_removals = 7;

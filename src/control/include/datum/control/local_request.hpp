@@ -47,6 +47,7 @@ enum class LocalVerb : std::uint8_t {
   hold,
   lift,
   orders,
+  drift,
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
 // It records nothing and sends nobody anything.
@@ -75,6 +76,7 @@ struct LocalRequest {
   bool by_hand = false;
   std::vector<core::Fact> required;
   std::vector<core::Fact> labels;
+  std::int64_t silent_ns = 0;  // status: who is silent for so long; 0: how many hosts match
   // hold, lift: for whom, with `labels`; orders: `all` lists answered ones too
   std::vector<std::string> nodes;
   bool all = false;

@@ -30,6 +30,7 @@ class NodeJournals {
   void append(const std::string& node, core::JournalPart part,
               std::function<void(Result<journal::Head>)> done);
 
+  [[nodiscard]] const std::string& folder() const { return folder_; }
   // Where a node's copies lie; `store` empty: the folder of all of them.
   [[nodiscard]] static std::string path_of(const std::string& folder, const std::string& node,
                                            const Id128& store);

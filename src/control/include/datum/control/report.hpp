@@ -3,10 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "datum/control/state.hpp"
+#include "datum/core/status.hpp"
 #include "datum/text/json_writer.hpp"
 #include "datum/text/terminal.hpp"
 
@@ -27,16 +30,30 @@ struct View {
   bool json = false;
   bool colour = false;
   std::size_t width = 0;
+  WallNs began;                    // of the server
+  std::vector<core::Fact> labels;  // only nodes that have all of these
 };
+// It has the labels that the view is limited to.
+[[nodiscard]] bool is_shown(const View& view, const Node& node);
 
 // One node in one word, worst first: what was last reported; `unknown` where that is converged and
 // older than three heartbeats, or of an older declaration than the newest released to it.
 [[nodiscard]] core::Condition condition_of(const Node& node, const Presence& presence,
                                            const View& view);
 
+struct Silence {
+  std::string node;
+  WallNs since;            // last heard of
+  bool was_heard = false;  // since this server began; else that is `since`
+};
 struct FleetCounts {
   std::size_t nodes = 0;  // that are enrolled
   std::size_t match = 0, drifted = 0, unknown = 0, linked = 0, waiting = 0, tokens = 0;
+  // Names of these nodes, in order.
+  std::vector<std::string> behind, unacknowledged;
+  std::map<core::StatusFlag, std::vector<std::string>> flags;
+  std::map<std::string, std::vector<std::string>> versions;
+  std::vector<Silence> silent;
 };
 [[nodiscard]] FleetCounts count_fleet(const View& view);
 // "2 of 3 hosts match, 1 drifted, 0 unknown or silent"
@@ -44,6 +61,12 @@ struct FleetCounts {
 
 // Each ends with a newline; lists as JSON lines.
 [[nodiscard]] std::string status_report(const View& view);
+// Who has been silent for at least so long.
+struct SilenceReport {
+  std::string text;
+  bool is_any = false;
+};
+[[nodiscard]] SilenceReport silence_report(const View& view, std::int64_t longer_than_ns);
 [[nodiscard]] std::string nodes_report(const View& view);
 [[nodiscard]] std::string node_report(const View& view, const Node& node);
 [[nodiscard]] std::string tokens_report(const View& view);

@@ -2,13 +2,16 @@
 // says so once that is durable. Who asks is known by the socket. Loop thread only.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "datum/blobs/blob_store.hpp"
 #include "datum/control/ledger.hpp"
 #include "datum/control/link_server.hpp"
 #include "datum/control/local_request.hpp"
+#include "datum/control/node_journals.hpp"
 #include "datum/control/report.hpp"
 
 namespace datum::control {
@@ -24,8 +27,12 @@ using Reply = std::function<void(Answer)>;
 class RequestDesk {
  public:
   // All are borrowed.
-  RequestDesk(loop::Loop& loop, Ledger& ledger, LinkServer& links, const Keyring& keys,
-              blobs::BlobStore& blobs, LinkSettings settings);
+  RequestDesk(loop::Loop& loop, Ledger& ledger, LinkServer& links, const NodeJournals& journals,
+              const Keyring& keys, blobs::BlobStore& blobs, LinkSettings settings);
+  // A report that is being read ends; nobody is answered any more.
+  ~RequestDesk();
+  RequestDesk(const RequestDesk&) = delete;
+  RequestDesk& operator=(const RequestDesk&) = delete;
 
   // `by` is the caller. `reply` is called once, at once or later. What a push names was put into
   // the blobs, and is durable.
@@ -47,6 +54,8 @@ class RequestDesk {
                                                            std::uint32_t allowed_removals) const;
   void order(const LocalRequest& request, const core::Actor& by, const Reply& reply);
   [[nodiscard]] Result<Events> make_order(const LocalRequest& request, const core::Actor& by) const;
+  void show_silent(const LocalRequest& request, const Reply& reply);
+  void show_drift(const LocalRequest& request, const Reply& reply);
   void show_orders(const LocalRequest& request, const Reply& reply);
   void steer_push(const LocalRequest& request, const core::Actor& by, const Reply& reply);
   // The events of the stage, and whom it releases to.
@@ -57,9 +66,14 @@ class RequestDesk {
   loop::Loop& loop_;
   Ledger& ledger_;
   LinkServer& links_;
+  const NodeJournals& journals_;
   const Keyring& keys_;
   blobs::BlobStore& blobs_;
   const LinkSettings settings_;
+  const WallNs began_;
+  bool is_reading_drift_ = false;
+  // Of a job on the pool, which may outlive this.
+  std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace datum::control
