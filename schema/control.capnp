@@ -51,6 +51,7 @@ struct Event {
     pushResumed @24 :PushResumed;
     pushAborted @25 :PushAborted;
     orderAnswered @26 :OrderAnswered;
+    pushGuarded @27 :PushGuarded;
   }
 }
 
@@ -256,4 +257,9 @@ struct OrderAnswered {
   carriedOut @2 :Bool;
   at @3 :UInt64;
   reason @4 :Text;
+}
+
+struct PushGuarded {
+  generation @0 :Link.Generation;
+  revertUnlessLinkedNs @1 :Int64;
 }

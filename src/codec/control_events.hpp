@@ -32,5 +32,6 @@
   X(PushPaused, push_paused) \
   X(PushResumed, push_resumed) \
   X(PushAborted, push_aborted) \
-  X(OrderAnswered, order_answered)
+  X(OrderAnswered, order_answered) \
+  X(PushGuarded, push_guarded)
 // clang-format on

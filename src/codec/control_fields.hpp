@@ -175,6 +175,10 @@ DATUM_STRUCT(core::control::PushAborted) {
   DATUM_FIELD(reason, Reason);
   DATUM_FIELD(by, By);
 }
+DATUM_STRUCT(core::control::PushGuarded) {
+  DATUM_FIELD(generation, Generation);
+  DATUM_FIELD(revert_unless_linked_ns, RevertUnlessLinkedNs);
+}
 DATUM_STRUCT(core::control::OrderAnswered) {
   DATUM_FIELD(node, Node);
   DATUM_FIELD(number, Number);

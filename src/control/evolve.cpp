@@ -100,6 +100,10 @@ class Evolution {
     push->soak_ns = event.soak_ns;
     push->allowed_removals = event.allowed_removals;
   }
+  void operator()(const PushGuarded& event) {
+    auto* push = push_of(event.generation);
+    if (push != nullptr) push->revert_unless_linked_ns = event.revert_unless_linked_ns;
+  }
   void operator()(const ReleasePlanned& event) {
     if (auto* push = push_of(event.generation)) push->planned[event.node] = event;
   }

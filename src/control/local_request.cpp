@@ -55,6 +55,7 @@ void visit_members(Visitor& visitor, Value& request) {
   visitor("allowRemovals", request.allow_removals);
   visitor("stages", request.stages);
   visitor("soak", request.soak_ns);
+  visitor("revertUnlessLinked", request.revert_unless_linked_ns);
   visitor("manifests", request.manifests);
 }
 

@@ -22,6 +22,10 @@ core::Signed sign_body(const crypto::PrivateKey& signer, const core::Declaration
   return made;
 }
 
+// A link that broke takes some seconds to come back; who waits for more than a day undoes it by
+// hand.
+constexpr std::int64_t kLeastUnlinkedNs = 5 * kNsPerSecond;
+constexpr std::int64_t kMostUnlinkedNs = 86'400 * kNsPerSecond;
 // The first epoch begins with the mesh; a restored control plane begins the next.
 constexpr std::uint64_t kFirstEpoch = 1;
 
@@ -29,7 +33,7 @@ constexpr std::uint64_t kFirstEpoch = 1;
 
 core::control::DeclarationReleased RequestDesk::release(const PushBegun& begun,
                                                         const PushedManifest& pushed,
-                                                        std::uint32_t allowed_removals) const {
+                                                        const PushTerms& terms) const {
   const auto& generation = begun.generation;
   core::DeclarationBody body;
   body.id = {ledger_.state().mesh_id, pushed.node, generation.epoch, generation.number,
@@ -37,7 +41,8 @@ core::control::DeclarationReleased RequestDesk::release(const PushBegun& begun,
   body.provenance = {begun.source, begun.revision, begun.by.name, {}};
   body.issued = loop_.clock().wall_now();
   body.manifest_bytes = pushed.bytes;
-  body.allowed_removals = allowed_removals;
+  body.allowed_removals = terms.allowed_removals;
+  body.revert_unless_linked_ns = terms.revert_unless_linked_ns;
   return {pushed.node, generation, pushed.manifest, sign_body(keys_.signer, body)};
 }
 
@@ -51,6 +56,14 @@ Result<Events> RequestDesk::make_push(const LocalRequest& request, const core::A
   const PushBegun begun{generation, request.source, request.revision,
                         static_cast<std::uint32_t>(manifests.size()), by};
   Events events{begun};
+  const PushTerms terms{request.allow_removals, request.revert_unless_linked_ns};
+  if (terms.revert_unless_linked_ns != 0) {
+    if (terms.revert_unless_linked_ns < kLeastUnlinkedNs ||
+        terms.revert_unless_linked_ns > kMostUnlinkedNs)
+      return fail(ErrorCode::invalid_argument,
+                  "--revert-unless-linked: from five seconds to a day");
+    events.emplace_back(PushGuarded{generation, terms.revert_unless_linked_ns});
+  }
   const bool is_staged = !request.stages.empty() && stages.size() > 1;
   if (is_staged)
     events.emplace_back(PushStaged{generation, static_cast<std::uint32_t>(stages.size()),
@@ -63,7 +76,7 @@ Result<Events> RequestDesk::make_push(const LocalRequest& request, const core::A
     if (!blobs_.contains(each.manifest))
       return fail(ErrorCode::invalid_argument, each.node + ": its manifest was not sent");
     if (!is_staged || i < stages.front()) {
-      events.emplace_back(release(begun, each, request.allow_removals));
+      events.emplace_back(release(begun, each, terms));
       continue;
     }
     const auto stage = std::upper_bound(stages.begin(), stages.end(), i) - stages.begin();
@@ -80,7 +93,7 @@ Events RequestDesk::begin_stage(std::uint32_t stage, std::vector<std::string>& n
     const auto* node = ledger_.state().find_node(name);
     if (planned.stage > stage || node == nullptr || node->standing != Standing::enrolled) continue;
     events.emplace_back(release(push.begun, {name, planned.manifest, planned.manifest_bytes},
-                                push.allowed_removals));
+                                {push.allowed_removals, push.revert_unless_linked_ns}));
     nodes.push_back(name);
   }
   return events;

@@ -1,6 +1,7 @@
 // The table of commands and flags.
 #include "arguments.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 #include "datum/config/quantity.hpp"
@@ -215,6 +216,10 @@ class CommandTable {
     push.add_option("--soak", arguments_.soak, "how long each stage is watched (default: 0s)")
         ->type_name("DURATION")
         ->check(kDuration);
+    push.add_option("--revert-unless-linked", arguments_.revert_unless_linked,
+                    "nodes undo it where no link comes back for so long after it")
+        ->type_name("DURATION")
+        ->check(kDuration);
     with_socket(push);
     push.add_flag("--json", arguments_.request.json, "print JSON");
     add_asking(push, LocalVerb::push_resume, "push resume",
@@ -271,6 +276,10 @@ Parsed parse_arguments(int argc, char** argv) {
   arguments.request.soak_ns = config::find_duration_ns(arguments.soak).value_or(0);
   arguments.request.silent_ns = config::find_duration_ns(arguments.silent).value_or(0);
   arguments.request.for_ns = config::find_duration_ns(arguments.hold_for).value_or(0);
+  // None at all is no time: the server says which are.
+  if (!arguments.revert_unless_linked.empty())
+    arguments.request.revert_unless_linked_ns = std::max<std::int64_t>(
+        config::find_duration_ns(arguments.revert_unless_linked).value_or(0), 1);
   arguments.request.ttl_ns = config::find_duration_ns(arguments.ttl).value_or(0);
   arguments.request.required = facts_of(arguments.required);
   arguments.request.labels = facts_of(arguments.labels);

@@ -38,7 +38,8 @@ struct Arguments {
   std::string fleet;
   std::vector<std::string> hosts;  // empty: all
   std::string soak = "0s";
-  std::string silent;  // status: a duration; empty: not asked
+  std::string revert_unless_linked;  // empty: never
+  std::string silent;                // status: a duration; empty: not asked
   // hold, as written; empty: without end
   std::string hold_for;
   // token create, as written

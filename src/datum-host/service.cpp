@@ -35,7 +35,8 @@ Service::Service(program::Session& session, config::Configuration configuration,
       watchdog_(session.loop->make_timer()),
       deadline_(session.loop->make_timer()),
       pause_(session.loop->make_timer()),
-      reopen_(session.loop->make_timer()) {}
+      reopen_(session.loop->make_timer()),
+      guard_timer_(session.loop->make_timer()) {}
 
 Service::~Service() = default;
 
@@ -73,6 +74,11 @@ loop::Task<int> Service::live() {
     if (reopen_due_) {
       auto trying = try_to_record_again();
       co_await trying;
+    } else if (std::exchange(revert_due_, false)) {
+      auto reverting = revert_guarded();
+      co_await reverting;
+      ::malloc_trim(0);
+      tell_status();
     } else if (std::exchange(upgrade_due_, false)) {
       auto looking = look_for_upgrade();
       leaving_for_upgrade_ = co_await looking;

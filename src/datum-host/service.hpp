@@ -10,6 +10,7 @@
 
 #include "datum/config/configuration.hpp"
 #include "datum/engine/enrolment.hpp"
+#include "datum/engine/link_guard.hpp"
 #include "datum/engine/mesh_node.hpp"
 #include "datum/engine/pass.hpp"
 #include "datum/engine/store.hpp"
@@ -144,6 +145,18 @@ class Service {
   // Nobody reads the journal any more afterwards.
   [[nodiscard]] loop::Task<bool> end_mesh(std::string why);
 
+  // a declaration that is undone unless the node is heard upstream
+  void begin_guard();
+  [[nodiscard]] std::optional<engine::LinkGuard> make_guard() const;
+  void arm_guard(bool is_start);
+  [[nodiscard]] loop::Task<bool> guard_pass();
+  [[nodiscard]] loop::Task<bool> keep_guard();
+  void kept_upstream(Seq through);
+  // Of the accepted declaration, for the control plane; empty: it was not reverted.
+  [[nodiscard]] std::string reverted_words() const;
+  [[nodiscard]] loop::Task<bool> revert_guarded();
+  [[nodiscard]] loop::Task<Result<bool>> undo_guarded();
+
   // upgrade and the way back
   [[nodiscard]] loop::Task<bool> look_for_upgrade();
   [[nodiscard]] bool is_installed_release() const;
@@ -169,7 +182,7 @@ class Service {
   bool is_stuck_ = false;  // a commit takes longer than anybody waits for
   std::uint32_t reopen_failures_ = 0;
   std::unique_ptr<loop::Worker> reader_;  // reads fleets and damaged disks, off the loop
-  std::unique_ptr<loop::Timer> beat_, hourly_, watchdog_, deadline_, pause_, reopen_;
+  std::unique_ptr<loop::Timer> beat_, hourly_, watchdog_, deadline_, pause_, reopen_, guard_timer_;
   std::unique_ptr<loop::Signals> signals_;
   Rhythm rhythm_;
   std::optional<core::Trigger> due_;  // triggers come together in one
@@ -179,6 +192,10 @@ class Service {
   std::unique_ptr<engine::MeshNode> mesh_;  // null: no node
   bool accept_due_ = false;
   std::uint32_t allowed_removals_ = 0;  // by the accepted declaration, when it was read last
+  std::int64_t guard_within_ns_ = 0;    // as above; 0: it is not guarded
+  std::optional<engine::LinkGuard> guard_;
+  Seq kept_through_ = 0;  // upstream, as far as this process was told
+  bool revert_due_ = false;
   bool reopen_due_ = false;
   bool upgrade_due_ = false;
   bool ready_ = false;

@@ -51,6 +51,8 @@ void Service::begin_mesh() {
   host.changed = [this] { mesh_changed(); };
   host.reconnected = [this] { ask_for_pass(core::Trigger::reconnect); };
   host.tell = [this](const engine::MeshWords& words) { log_mesh(words); };
+  host.kept = [this](Seq through) { kept_upstream(through); };
+  host.reverted = [this] { return reverted_words(); };
   auto opened =
       engine::MeshNode::open({*session_.loop, session_.store_files(), *store_,
                               uv::make_network(*session_.loop), program::program_version()},
@@ -69,6 +71,7 @@ void Service::begin_mesh() {
   // Granted and stored, and a death came before the journal was told.
   if (!is_node(state())) record(engine::record_enrolment(mesh_->identity(), service_actor()));
   accept_due_ = true;  // what was stored before this start
+  begin_guard();
   mesh_->start();
 }
 
@@ -119,6 +122,7 @@ loop::Task<Result<program::Desired>> Service::load_accepted() {
   auto loaded = co_await loading;
   if (!loaded) co_return fail(std::move(loaded).error().context("the accepted declaration"));
   allowed_removals_ = loaded->body.allowed_removals;
+  guard_within_ns_ = loaded->body.revert_unless_linked_ns;
   program::Desired desired;
   desired.manifest = std::move(loaded->manifest);
   // The store outlives every pass.

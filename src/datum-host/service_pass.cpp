@@ -166,8 +166,11 @@ loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::De
   auto waiting = wait_durable();
   auto durable = co_await waiting;
   if (!durable) co_return fail(std::move(durable).error());
-  if (mesh_ && is_declared && report->pass != 0 && report->cut_short.empty())
+  if (mesh_ && is_declared && report->pass != 0 && report->cut_short.empty()) {
+    auto guarding = guard_pass();
+    co_await guarding;
     mesh_->applied(report->pass);
+  }
   co_return report;
 }
 

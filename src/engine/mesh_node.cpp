@@ -188,7 +188,7 @@ void MeshNode::report() {
 }
 
 void MeshNode::applied(PassId pass) {
-  declarations_.applied(pass);
+  if (!host_.reverted || host_.reverted().empty()) declarations_.applied(pass);
   report();
 }
 
@@ -279,6 +279,8 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
     complain("the control plane has kept records up to " + std::to_string(welcome.journal_kept) +
              ", and this store ends at " + std::to_string(store_.history->durable()) +
              ": it was set back, or is another machine's");
+  if (host_.kept) host_.kept(welcome.journal_kept);
+  tell_reverted();
   const bool was_lost = store_.history->state().lifecycle == core::NodeLifecycle::disconnected;
   host_.record(core::ChangeLifecycle{core::NodeLifecycle::enrolled,
                                      "linked with " + address,
@@ -287,6 +289,19 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
   reconnect_waits_ = reconnect_waits_ || was_lost;
   host_.changed();
   if (!awaits_order_ && std::exchange(reconnect_waits_, false)) host_.reconnected();
+}
+
+// Each time: who has heard it does nothing then.
+void MeshNode::tell_reverted() {
+  const auto words = host_.reverted ? host_.reverted() : std::string();
+  const auto& now = store_.history->state();
+  if (words.empty() || !now.accepted) return;
+  core::DeclarationAnswer answer;
+  answer.generation = {now.accepted->epoch, now.accepted->number};
+  answer.step = core::DeclarationStep::rejected;
+  answer.at = store_.history->durable();
+  answer.reason = words;
+  static_cast<void>(link_.send(answer));
 }
 
 void MeshNode::down(const std::string& why) {
@@ -404,6 +419,8 @@ loop::Task<bool> MeshNode::obey_next() {
   co_return true;
 }
 
-void MeshNode::kept(Seq) {}
+void MeshNode::kept(Seq through) {
+  if (host_.kept) host_.kept(through);
+}
 
 }  // namespace datum::engine

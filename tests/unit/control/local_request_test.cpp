@@ -29,6 +29,7 @@ TEST_CASE("control: a request of a command is read as it was written") {
   request.allow_removals = 7;
   request.stages = "1,10%";
   request.soak_ns = 11;
+  request.revert_unless_linked_ns = 19;
   request.manifests = {{"web-1", crypto::sha256(as_bytes("m")), 9}};
   const auto read = parse_request(encode_request(request));
   REQUIRE(read);

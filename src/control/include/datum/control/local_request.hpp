@@ -86,6 +86,7 @@ struct LocalRequest {
   std::uint32_t allow_removals = 0;
   std::string stages;  // "1,10%"; empty: all at once
   std::int64_t soak_ns = 0;
+  std::int64_t revert_unless_linked_ns = 0;  // 0: never
   std::vector<PushedManifest> manifests;
   bool operator==(const LocalRequest&) const = default;
 };

@@ -22,6 +22,11 @@ struct Answer {
 };
 // Done, and what was asked about is not as it should be: a script may branch on it.
 inline constexpr int kUnmetExit = 2;
+// What a push says beside manifests.
+struct PushTerms {
+  std::uint32_t allowed_removals = 0;
+  std::int64_t revert_unless_linked_ns = 0;
+};
 using Reply = std::function<void(Answer)>;
 
 class RequestDesk {
@@ -51,7 +56,7 @@ class RequestDesk {
   [[nodiscard]] Result<Events> make_push(const LocalRequest& request, const core::Actor& by) const;
   [[nodiscard]] core::control::DeclarationReleased release(const core::control::PushBegun& begun,
                                                            const PushedManifest& pushed,
-                                                           std::uint32_t allowed_removals) const;
+                                                           const PushTerms& terms) const;
   void order(const LocalRequest& request, const core::Actor& by, const Reply& reply);
   [[nodiscard]] Result<Events> make_order(const LocalRequest& request, const core::Actor& by) const;
   void show_silent(const LocalRequest& request, const Reply& reply);

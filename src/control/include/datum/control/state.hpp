@@ -86,7 +86,8 @@ struct Push {
   std::uint32_t stages = 1;
   std::int64_t soak_ns = 0;
   std::uint32_t allowed_removals = 0;
-  std::uint32_t stage = 0;  // that runs, from 0
+  std::int64_t revert_unless_linked_ns = 0;  // 0: never
+  std::uint32_t stage = 0;                   // that runs, from 0
   WallNs stage_begun;
   std::map<std::string, core::control::ReleasePlanned> planned;  // of later stages, by node
   std::optional<core::control::PushPaused> paused;

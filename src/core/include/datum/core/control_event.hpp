@@ -47,6 +47,7 @@ enum class EventKind : std::uint16_t {
   push_paused = 56,
   push_resumed = 57,
   push_aborted = 58,
+  push_guarded = 59,
   // status
   status_changed = 60,
   // orders
@@ -282,6 +283,13 @@ struct PushAborted {
   bool operator==(const PushAborted&) const = default;
 };
 
+// Of a push that nodes undo by themselves unless they are heard within a time after they applied
+// it.
+struct PushGuarded {
+  Generation generation;
+  std::int64_t revert_unless_linked_ns = 0;
+  bool operator==(const PushGuarded&) const = default;
+};
 // What the node said of the newest order to it.
 struct OrderAnswered {
   std::string node;
@@ -297,7 +305,8 @@ using Event =
                  NodeRequested, RequestDecided, EnrolmentRefused, NodeEnrolled, CertificateIssued,
                  NodeReported, CredentialEnded, NodeForgotten, StoreReplaced, PushBegun,
                  DeclarationReleased, DeclarationAnswered, StatusChanged, OrderIssued, PushStaged,
-                 ReleasePlanned, StageBegun, PushPaused, PushResumed, PushAborted, OrderAnswered>;
+                 ReleasePlanned, StageBegun, PushPaused, PushResumed, PushAborted, OrderAnswered,
+                 PushGuarded>;
 
 [[nodiscard]] EventKind kind_of(const Event& event);
 // The node that it is about; empty: none, or all.

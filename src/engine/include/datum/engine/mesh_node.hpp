@@ -34,6 +34,10 @@ struct MeshHost {
   std::function<void()> changed;                     // something for the host to look at
   std::function<void()> reconnected;                 // after it was disconnected
   std::function<void(const MeshWords&)> tell;
+  // Both may be empty. What is kept upstream: all up to there.
+  std::function<void(Seq through)> kept;
+  // In words, if the accepted declaration was undone since; else empty.
+  std::function<std::string()> reverted;
 };
 
 // What it stands on. All are borrowed but the network, and outlive it.
@@ -98,6 +102,7 @@ class MeshNode final : public link::NodeSide {
   void notice(std::string text) const;
   void warn(std::string text) const;
   void complain(std::string text) const;
+  void tell_reverted();
   void arm_notes();
   void renew(const core::EnrolmentGrant& grant);
   void obey(const core::PushedOrder& pushed);
