@@ -90,6 +90,28 @@ void LinkServer::linked(std::uint64_t id, const std::string& node) {
   linked_[node] = id;
 }
 
+// Two machines with one identity differ in their boot, and so does one that came back from a reboot
+// without a goodbye. Who comes second is sent away for a heartbeat: if the first has spoken
+// meanwhile, both are alive.
+LinkServer::Rival LinkServer::find_rival(const std::string& node, const Id128& boot) {
+  const auto link = linked_.find(node);
+  const auto session = link == linked_.end() ? sessions_.end() : sessions_.find(link->second);
+  if (session == sessions_.end() || session->second->boot() == boot) return Rival::none;
+  const auto now = loop_.clock().boot_now();
+  auto& doubt = doubts_[node];
+  if (doubt.boot != boot) {
+    doubt = {boot, now};
+    return Rival::perhaps;
+  }
+  if (session->second->spoke_at() > doubt.since) {
+    doubt.since = now;
+    return Rival::alive;
+  }
+  if (now.ns - doubt.since.ns < settings_.heartbeat_ns) return Rival::perhaps;
+  doubts_.erase(node);
+  return Rival::none;
+}
+
 void LinkServer::ended(std::uint64_t id, const std::string& node) {
   const auto link = linked_.find(node);
   if (link != linked_.end() && link->second == id) linked_.erase(link);

@@ -50,10 +50,10 @@ void LinkSession::start() {
                       }});
 }
 
-void LinkSession::close(core::LinkCause cause, std::string why) {
+void LinkSession::close(core::LinkCause cause, std::string why, std::int64_t not_before_ns) {
   if (stage_ == Stage::over) return;
   stage_ = Stage::over;
-  connection_->close(cause, std::move(why));
+  connection_->close(cause, std::move(why), not_before_ns);
 }
 
 void LinkSession::ended(const link::LinkEnd& end) {
@@ -204,8 +204,10 @@ void LinkSession::take_hello(core::Hello hello) {
     return renew([this] {
       close(core::LinkCause::clock, "the certificate had ended; the next one was sent");
     });
+  if (!is_alone(hello.boot)) return;
   connection_->let_in();
   store_ = hello.store;
+  boot_ = hello.boot;
   const auto weak = weak_from_this();
   server_.journals_.open(node_, store_, [weak, hello](Result<journal::Head> kept) {
     const auto self = weak.lock();
@@ -214,6 +216,23 @@ void LinkSession::take_hello(core::Hello hello) {
     self->server_.tell_(Weight::error, self->node_ + ": " + kept.error().message());
     self->close(core::LinkCause::busy, "the control plane cannot keep this node's journal");
   });
+}
+
+bool LinkSession::is_alone(const Id128& boot) {
+  const auto rival = server_.find_rival(node_, boot);
+  if (rival == LinkServer::Rival::none) return true;
+  const auto heartbeat_ns = server_.settings_.heartbeat_ns;
+  if (rival == LinkServer::Rival::perhaps) {
+    close(core::LinkCause::busy, "a link of " + node_ + " stands: come again after a heartbeat",
+          heartbeat_ns + kNsPerSecond);
+    return false;
+  }
+  const auto why = "another machine is linked as " + node_ +
+                   " at this moment: one of the two is a copy, and becomes a node of its own with "
+                   "`datum enrol --new-key`";
+  server_.tell_(Weight::error, connection_->peer() + ": " + why);
+  close(core::LinkCause::clone, why);
+  return false;
 }
 
 void LinkSession::welcome(const core::Hello& hello, const journal::Head& kept) {
@@ -229,6 +248,7 @@ void LinkSession::welcome(const core::Hello& hello, const journal::Head& kept) {
     const auto* node = server_.ledger_.state().find_node(node_);
     if (node == nullptr) return close(core::LinkCause::revoked, node_ + " was forgotten");
     stage_ = Stage::linked;
+    spoke_at_ = server_.loop_.clock().boot_now();
     server_.linked(id_, node_);
     server_.heard(node_);
     server_.tell_(Weight::notice, node_ + " at " + connection_->peer() + " is linked");

@@ -40,8 +40,11 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   void start();
   void send_newest();
   void send_order();
-  void close(core::LinkCause cause, std::string why);
+  void close(core::LinkCause cause, std::string why, std::int64_t not_before_ns = 0);
   [[nodiscard]] bool is_stranger() const { return stage_ != Stage::linked; }
+  [[nodiscard]] const Id128& boot() const { return boot_; }
+  // When the node said anything last.
+  [[nodiscard]] BootNs spoke_at() const { return spoke_at_; }
 
  private:
   // What is taken next.
@@ -59,6 +62,8 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   void answer_request(const core::EnrolmentRequest& request, const EnrolmentDecision& decision,
                       const Id128& serial);
   void take_hello(core::Hello hello);
+  // Closed, where another machine is this node, or may be.
+  [[nodiscard]] bool is_alone(const Id128& boot);
   void welcome(const core::Hello& hello, const journal::Head& kept);
   // Of a certificate that is over, or nearly: the next one.
   void renew(std::function<void()> after);
@@ -87,7 +92,8 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   std::string node_;
   crypto::PublicKey key_;
   bool is_expired_ = false;
-  Id128 store_;
+  Id128 store_, boot_;
+  BootNs spoke_at_;
   core::Generation sent_;      // the newest declaration that went out
   Digest manifest_;            // of it
   std::set<Digest> named_;     // by that manifest, once it was read

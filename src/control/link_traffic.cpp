@@ -42,6 +42,7 @@ Result<std::set<Digest>> named_by(const ContentSource& content, const Digest& ma
 
 void LinkSession::take_linked(core::LinkMessage message) {
   server_.heard(node_);
+  spoke_at_ = server_.loop_.clock().boot_now();
   watch_silence();
   auto& ledger = server_.ledger_;
   if (const auto* heartbeat = std::get_if<core::Heartbeat>(&message)) {

@@ -245,3 +245,75 @@ TEST_CASE("control: a node that makes up stores gets no more files than sixteen"
   machine.greet();
   CHECK(machine.last<core::Welcome>() != nullptr);
 }
+
+namespace {
+
+// As a copy of the machine's disk is, in a machine of its own.
+void copy_identity(const Machine& from, Machine& to) {
+  to.key = std::move(*crypto::PrivateKey::from_pem(from.key.to_pem()));
+  to.certificate = from.certificate;
+  to.hello = from.hello;
+  to.hello.boot = crypto::random_id();
+}
+
+}  // namespace
+
+TEST_CASE("control: of two machines with one identity the second is refused as a copy [E01]") {
+  ControlScene scene;
+  Machine machine(scene, "web-1"), copy(scene, "copy");
+  machine.enrol();
+  machine.hello.boot = crypto::random_id();
+  machine.greet();
+  REQUIRE(machine.last<core::Welcome>() != nullptr);
+  copy_identity(machine, copy);
+  copy.greet();
+  CHECK(copy.count<core::Welcome>() == 0);
+  CHECK(copy.end_cause() == core::LinkCause::busy);
+  CHECK(copy.end->goodbye.not_before_ns > 60 * kNsPerSecond);
+  for (int round = 0; round < 2; ++round) {
+    scene.run(61 * kNsPerSecond);
+    machine.send(core::Heartbeat{});
+    copy.greet();
+    CHECK(copy.count<core::Welcome>() == 0);
+    REQUIRE(copy.end_cause() == core::LinkCause::clone);
+    CHECK(copy.end->goodbye.why.find("datum enrol --new-key") != std::string::npos);
+    CHECK(scene.told.back().find("one of the two is a copy") != std::string::npos);
+  }
+  CHECK(scene.server->is_linked("web-1"));
+  CHECK_FALSE(machine.end);
+}
+
+TEST_CASE("control: a machine that comes back from a reboot takes its silent link's place") {
+  ControlScene scene;
+  Machine machine(scene, "web-1"), rebooted(scene, "again");
+  machine.enrol();
+  machine.hello.boot = crypto::random_id();
+  machine.greet();
+  copy_identity(machine, rebooted);
+  rebooted.greet();
+  CHECK(rebooted.end_cause() == core::LinkCause::busy);
+  rebooted.greet();  // too early to say
+  CHECK(rebooted.end_cause() == core::LinkCause::busy);
+  scene.run(61 * kNsPerSecond);
+  rebooted.greet();
+  CHECK(rebooted.last<core::Welcome>() != nullptr);
+  CHECK(scene.server->is_linked("web-1"));
+}
+
+TEST_CASE(
+    "control: an identity is its key; another store under it is told, and enrols nobody [E12]") {
+  ControlScene scene;
+  Machine machine(scene, "web-1");
+  machine.enrol();
+  machine.greet();
+  const auto before = scene.state();
+  machine.hello.store = crypto::random_id();
+  machine.hello.host_version = "2";
+  machine.greet();
+  REQUIRE(machine.last<core::Welcome>() != nullptr);
+  const auto& now = scene.state();
+  CHECK(now.nodes.at("web-1").self.store == machine.hello.store);
+  CHECK(now.nodes.at("web-1").self.fingerprint == before.nodes.at("web-1").self.fingerprint);
+  CHECK(now.nodes.size() == 1);
+  CHECK(now.seq == before.seq + 1);  // storeReplaced, and nothing else
+}

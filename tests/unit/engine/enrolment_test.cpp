@@ -136,7 +136,7 @@ TEST_CASE(
   CHECK(test::NodeLife(other.path, 1, wanted).state().host == "vm-17");
 }
 
-TEST_CASE("identity: a key is made once, for root alone, and never replaced") {
+TEST_CASE("identity: a key is made once, for root alone, and never replaced [E04]") {
   support::ScratchFolder scratch("identity");
   const auto files = os_linux::make_files();
   const IdentityFiles identity(*files, scratch.path);

@@ -221,7 +221,8 @@ TEST_CASE("node link: a control plane that was killed is found again when it is 
   CHECK(scene.node.ups == 2);
 }
 
-TEST_CASE("node link: addresses are tried in turn, without a pause between them") {
+TEST_CASE(
+    "node link: addresses are tried in turn, without a pause between them, and no other [E11]") {
   LinkScene scene;
   scene.link.start({{"nowhere", 7600}, {"control", 1}, {"control", 7600}}, LinkScene::context());
   CHECK(scene.comes_up(2 * kNsPerSecond));
@@ -274,7 +275,7 @@ TEST_CASE(
   CHECK(scene.control.hellos.empty());
 }
 
-TEST_CASE("node link: a clock that is wrong is named with both times") {
+TEST_CASE("node link: a clock that is wrong is named with both times, and heals by itself [E07]") {
   LinkScene scene;
   auto context = wire::TlsContext::make(
       wire::TlsEnd::connects, link_mesh().identity(crypto::Role::node, "web-1"),
@@ -286,6 +287,8 @@ TEST_CASE("node link: a clock that is wrong is named with both times") {
   CHECK_FALSE(scene.link.is_up());
   CHECK(scene.link.problem().find("1973-") != std::string::npos);
   CHECK(scene.link.problem().find("2020-") != std::string::npos);
+  scene.sim_loop.jump_wall(1'600'000'000 * kNsPerSecond);
+  CHECK(scene.comes_up(2 * kLastBackoffNs));
 }
 
 TEST_CASE("node link: what no control plane says to its node ends the connection") {

@@ -89,6 +89,9 @@ class LinkServer {
   void ended(std::uint64_t id, const std::string& node);
   void drop(std::uint64_t id);
   void heard(const std::string& node);
+  // Of a session that wants to be the node's: another machine may be it already.
+  enum class Rival : std::uint8_t { none, perhaps, alive };
+  [[nodiscard]] Rival find_rival(const std::string& node, const Id128& boot);
 
   loop::Loop& loop_;
   loop::Network& network_;
@@ -103,6 +106,12 @@ class LinkServer {
   std::map<std::uint64_t, std::shared_ptr<LinkSession>> sessions_;
   std::map<std::string, std::uint64_t> linked_;  // node to session
   std::map<std::string, WallNs> heard_;
+  // Another machine's boot with a node's identity, and since when its session has to be silent.
+  struct Doubt {
+    Id128 boot;
+    BootNs since;
+  };
+  std::map<std::string, Doubt> doubts_;
   std::uint64_t next_ = 1;
   bool stopped_ = false;
 };
