@@ -52,6 +52,9 @@ struct Event {
     pushAborted @25 :PushAborted;
     orderAnswered @26 :OrderAnswered;
     pushGuarded @27 :PushGuarded;
+    planeRestored @28 :PlaneRestored;
+    newerSeen @29 :NewerSeen;
+    newerAccepted @30 :NewerAccepted;
   }
 }
 
@@ -262,4 +265,22 @@ struct OrderAnswered {
 struct PushGuarded {
   generation @0 :Link.Generation;
   revertUnlessLinkedNs @1 :Int64;
+}
+
+struct PlaneRestored {
+  last @0 :Link.Generation;
+  epoch @1 :UInt64;
+  order @2 :UInt64;
+  by @3 :Value.Actor;
+}
+
+struct NewerSeen {
+  node @0 :Text;
+  accepted @1 :Link.Generation;
+}
+
+struct NewerAccepted {
+  node @0 :Text;
+  accepted @1 :Link.Generation;
+  by @2 :Value.Actor;
 }

@@ -33,5 +33,8 @@
   X(PushResumed, push_resumed) \
   X(PushAborted, push_aborted) \
   X(OrderAnswered, order_answered) \
-  X(PushGuarded, push_guarded)
+  X(PushGuarded, push_guarded) \
+  X(PlaneRestored, plane_restored) \
+  X(NewerSeen, newer_seen) \
+  X(NewerAccepted, newer_accepted)
 // clang-format on

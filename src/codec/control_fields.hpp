@@ -175,6 +175,21 @@ DATUM_STRUCT(core::control::PushAborted) {
   DATUM_FIELD(reason, Reason);
   DATUM_FIELD(by, By);
 }
+DATUM_STRUCT(core::control::PlaneRestored) {
+  DATUM_FIELD(last, Last);
+  DATUM_FIELD(epoch, Epoch);
+  DATUM_FIELD(order, Order);
+  DATUM_FIELD(by, By);
+}
+DATUM_STRUCT(core::control::NewerSeen) {
+  DATUM_FIELD(node, Node);
+  DATUM_FIELD(accepted, Accepted);
+}
+DATUM_STRUCT(core::control::NewerAccepted) {
+  DATUM_FIELD(node, Node);
+  DATUM_FIELD(accepted, Accepted);
+  DATUM_FIELD(by, By);
+}
 DATUM_STRUCT(core::control::PushGuarded) {
   DATUM_FIELD(generation, Generation);
   DATUM_FIELD(revert_unless_linked_ns, RevertUnlessLinkedNs);

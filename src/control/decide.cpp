@@ -139,6 +139,29 @@ std::optional<core::Goodbye> check_credential(const State& state, const std::str
   return std::nullopt;
 }
 
+Events restore_plane(const State& state, core::Actor by) {
+  // More than anybody gives between two backups.
+  constexpr std::uint64_t kOrdersBetween = 1'000'000;
+  return {PlaneRestored{state.last, std::max<std::uint64_t>(state.last.epoch, 1) + 1,
+                        state.last_order + kOrdersBetween, std::move(by)}};
+}
+
+Newer check_newer(const State& state, const std::string& node, const core::Generation& accepted) {
+  const auto* known = state.find_node(node);
+  if (!state.restored || known == nullptr || accepted.epoch >= state.restored->epoch) return {};
+  if (accepted <= state.restored->last || accepted <= known->newer_accepted) return {};
+  if (known->newer == accepted) return {true, {}};
+  return {true, {NewerSeen{node, accepted}}};
+}
+
+Result<Events> accept_newer(const State& state, const std::string& node, core::Actor by) {
+  const auto* known = state.find_node(node);
+  if (known == nullptr || known->newer <= known->newer_accepted)
+    return fail(ErrorCode::not_found,
+                node + ": no such machine waits; `datum-control nodes` lists those that do");
+  return Events{NewerAccepted{node, known->newer, std::move(by)}};
+}
+
 Events greet(const State& state, const std::string& node, const core::Hello& hello) {
   const auto* known = state.find_node(node);
   if (known == nullptr || known->self.store == hello.store) return {};

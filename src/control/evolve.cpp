@@ -29,6 +29,18 @@ class Evolution {
     state_.is_open = true;
     state_.boot = event.boot;
   }
+  void operator()(const PlaneRestored& event) {
+    state_.restored = event;
+    state_.last = {event.epoch, 0};
+    state_.last_order = event.order;
+    state_.is_open = false;
+  }
+  void operator()(const NewerSeen& event) {
+    if (auto* node = find_in(state_.nodes, event.node)) node->newer = event.accepted;
+  }
+  void operator()(const NewerAccepted& event) {
+    if (auto* node = find_in(state_.nodes, event.node)) node->newer_accepted = event.accepted;
+  }
   void operator()(const PlaneClosed&) { state_.is_open = false; }
   void operator()(const KeyMade& event) { state_.keys.push_back(event); }
   void operator()(const TokenMade& event) {

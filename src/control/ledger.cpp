@@ -44,17 +44,34 @@ Status scan_ledger(journal::Reader& reader, Seq from,
   return {};
 }
 
+Result<State> fold_ledger(journal::Reader& reader) {
+  State state;
+  DATUM_ASSIGN(const auto head, reader.read_head());
+  if (head.seq > 0)
+    DATUM_TRY(scan_ledger(reader, head.first, [&](const StoredEvent& stored) {
+      evolve(state, stored.event, {stored.seq, stored.wall});
+    }));
+  return state;
+}
+
+Status append_alone(journal::Log& log, const Events& events, const journal::Stamp& stamp) {
+  std::vector<Bytes> payloads;
+  for (const auto& event : events) payloads.push_back(codec::encode_control_event(event));
+  journal::Batch batch;
+  for (std::size_t i = 0; i < events.size(); ++i)
+    batch.entries.push_back(
+        {static_cast<std::uint16_t>(core::control::kind_of(events[i])), 0, stamp, payloads[i], {}});
+  const auto appended = log.append(batch);
+  return appended ? Status{} : fail(appended.error());
+}
+
 Ledger::Ledger(loop::Loop& loop, std::unique_ptr<journal::Log> log)
     : loop_(loop), log_(std::move(log)), thread_(loop.make_serial_worker()) {}
 Ledger::~Ledger() = default;
 
 Result<std::unique_ptr<Ledger>> Ledger::open(loop::Loop& loop, std::unique_ptr<journal::Log> log) {
   auto ledger = std::unique_ptr<Ledger>(new Ledger(loop, std::move(log)));
-  DATUM_ASSIGN(const auto head, ledger->log_->read_head());
-  if (head.seq > 0)
-    DATUM_TRY(scan_ledger(*ledger->log_, head.first, [&](const StoredEvent& stored) {
-      evolve(ledger->state_, stored.event, {stored.seq, stored.wall});
-    }));
+  DATUM_ASSIGN(ledger->state_, fold_ledger(*ledger->log_));
   ledger->durable_ = ledger->state_.seq;
   return ledger;
 }

@@ -204,7 +204,7 @@ void LinkSession::take_hello(core::Hello hello) {
     return renew([this] {
       close(core::LinkCause::clock, "the certificate had ended; the next one was sent");
     });
-  if (!is_alone(hello.boot)) return;
+  if (!is_alone(hello.boot) || !is_known(hello.accepted)) return;
   connection_->let_in();
   store_ = hello.store;
   boot_ = hello.boot;
@@ -232,6 +232,24 @@ bool LinkSession::is_alone(const Id128& boot) {
                    "`datum enrol --new-key`";
   server_.tell_(Weight::error, connection_->peer() + ": " + why);
   close(core::LinkCause::clone, why);
+  return false;
+}
+
+bool LinkSession::is_known(const core::Generation& accepted) {
+  auto& ledger = server_.ledger_;
+  const auto newer = check_newer(ledger.state(), node_, accepted);
+  if (!newer.is_refused) return true;
+  const auto queued = ledger.append(newer.events);
+  if (!queued) {
+    close(core::LinkCause::busy, queued.error().message());
+    return false;
+  }
+  const auto why = "this control plane was restored from a backup, and " + node_ +
+                   " has a declaration that is newer: `datum-control nodes accept " + node_ +
+                   "` takes it as it is";
+  if (!newer.events.empty()) server_.tell_(Weight::warning, why);
+  when_durable(
+      [this, why] { close(core::LinkCause::by_person, why, server_.settings_.pending_retry_ns); });
   return false;
 }
 

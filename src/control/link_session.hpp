@@ -64,6 +64,8 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   void take_hello(core::Hello hello);
   // Closed, where another machine is this node, or may be.
   [[nodiscard]] bool is_alone(const Id128& boot);
+  // Closed, where the node has what a restored control plane does not know.
+  [[nodiscard]] bool is_known(const core::Generation& accepted);
   void welcome(const core::Hello& hello, const journal::Head& kept);
   // Of a certificate that is over, or nearly: the next one.
   void renew(std::function<void()> after);

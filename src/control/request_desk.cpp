@@ -81,6 +81,10 @@ void RequestDesk::answer(const LocalRequest& request, const core::Actor& by, con
     case LocalVerb::accept:
     case LocalVerb::refuse: {
       const bool accept = request.verb == LocalVerb::accept;
+      if (auto newer = accept_newer(ledger_.state(), request.target, by); accept && newer)
+        return record(newer, reply, [request] {
+          return Answer{said(request, request.target + " is taken with what it has")};
+        });
       return record(decide_request(ledger_.state(), request.target, accept, request.reason, by),
                     reply, [request, accept] {
                       return Answer{said(

@@ -41,6 +41,7 @@ void count_node(FleetCounts& counts, const View& view, const Node& node) {
   else
     ++counts.unknown;
   if (is_behind(node)) counts.behind.push_back(name);
+  if (node.newer > node.newer_accepted) counts.newer.push_back(name);
   const auto* order = unanswered_order(node);
   if (order != nullptr) counts.unacknowledged.push_back(name);
   if (node.report) {
@@ -76,6 +77,7 @@ std::string status_json(const View& view, const FleetCounts& counts) {
   json.member("revision", state.push ? state.push->begun.revision : "");
   json.member("stage", stage_line(state, view.now));
   write_names(json, "behind", counts.behind);
+  write_names(json, "newer", counts.newer);
   write_names(json, "unacknowledged", counts.unacknowledged);
   json.key("flags").begin_object();
   for (const auto& [flag, names] : counts.flags) write_names(json, core::to_string(flag), names);
@@ -142,6 +144,7 @@ std::string status_report(const View& view) {
               text::escape(names_text(names)) + ")\n";
   };
   line("behind the newest declaration", counts.behind);
+  line("newer than the backup, to be accepted by name", counts.newer);
   line("an order is not acknowledged", counts.unacknowledged);
   for (const auto& [flag, names] : counts.flags) line(std::string(core::to_string(flag)), names);
   if (counts.versions.size() > 1)

@@ -17,7 +17,8 @@ constexpr std::array kControlKinds{
     EventKind::status_changed,   EventKind::order_issued,         EventKind::push_staged,
     EventKind::release_planned,  EventKind::stage_begun,          EventKind::push_paused,
     EventKind::push_resumed,     EventKind::push_aborted,         EventKind::order_answered,
-    EventKind::push_guarded,
+    EventKind::push_guarded,     EventKind::plane_restored,       EventKind::newer_seen,
+    EventKind::newer_accepted,
 };
 static_assert(kControlKinds.size() == std::variant_size_v<Event>);
 

@@ -35,6 +35,7 @@ class CommandTable {
     add_nodes();
     add_orders();
     add_desired();
+    add_backups();
   }
 
  private:
@@ -238,6 +239,28 @@ class CommandTable {
         ->check(kNotEmpty);
     with_state(history);
     history.add_flag("--json", arguments_.request.json, "print JSON");
+  }
+
+  void with_passphrase(CLI::App& command) {
+    command
+        .add_option("--passphrase-file", arguments_.passphrase_file,
+                    "whose first line the passphrase is; - is standard input")
+        ->type_name("FILE")
+        ->required()
+        ->check(kNotEmpty);
+  }
+  void add_backups() {
+    auto& backup = add(app_, Task::backup, "backup", "write the store into a file, sealed");
+    with_state(backup);
+    backup.add_option("--output", arguments_.output, "the file, which is not replaced")
+        ->type_name("FILE")
+        ->required()
+        ->check(kNotEmpty);
+    with_passphrase(backup);
+    auto& restore = add(app_, Task::restore, "restore", "make a store of a backup");
+    restore.add_option("FILE", arguments_.backup, "the backup")->required()->check(kNotEmpty);
+    with_state(restore);
+    with_passphrase(restore);
   }
 
   CLI::App& app_;

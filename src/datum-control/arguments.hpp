@@ -20,6 +20,8 @@ enum class Task : std::uint8_t {
   push,     // resolve a fleet, send it
   journal,  // read a node's journal
   history,  // read the control plane's own
+  backup,   // of the store, into a file
+  restore,  // a store of such a file
 };
 
 struct Arguments {
@@ -45,8 +47,10 @@ struct Arguments {
   // token create, as written
   std::string ttl = "1h";
   std::vector<std::string> required, labels;
-  // journal
+  // journal, backup
   std::string output;
+  // backup, restore
+  std::string backup, passphrase_file;
 };
 
 struct Parsed {

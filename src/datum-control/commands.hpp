@@ -12,6 +12,8 @@ namespace datum::control {
 [[nodiscard]] int push_command(const Arguments& arguments);
 [[nodiscard]] int journal_command(const Arguments& arguments);
 [[nodiscard]] int history_command(const Arguments& arguments);
+[[nodiscard]] int backup_command(const Arguments& arguments);
+[[nodiscard]] int restore_command(const Arguments& arguments);
 
 // Says it on standard error; 1.
 [[nodiscard]] int refuse(const Error& error);

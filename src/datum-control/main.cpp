@@ -51,6 +51,10 @@ static int dispatch(const Arguments& arguments) {
       return journal_command(arguments);
     case Task::history:
       return history_command(arguments);
+    case Task::backup:
+      return backup_command(arguments);
+    case Task::restore:
+      return restore_command(arguments);
   }
   return 1;
 }

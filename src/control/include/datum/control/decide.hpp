@@ -25,6 +25,9 @@ inline constexpr std::size_t kMaxTokens = 1'000;
 // A token lives at most this long: it is a secret that lies about.
 inline constexpr std::int64_t kMaxTokenLifeNs = 366 * 86'400 * kNsPerSecond;
 
+// Of a store that was made of a backup: a new epoch, and order numbers that no node has seen.
+[[nodiscard]] Events restore_plane(const State& state, core::Actor by);
+
 // The first records of a store: what it is and its keys.
 struct Creation {
   Id128 store, mesh_id;
@@ -71,6 +74,17 @@ struct Enrolment {
 [[nodiscard]] std::optional<core::Goodbye> check_credential(const State& state,
                                                             const std::string& node,
                                                             const crypto::PublicKey& key);
+// Whether this node has accepted what a restored control plane does not know and nobody has said to
+// take: `events` is what is new of it.
+struct Newer {
+  bool is_refused = false;
+  Events events;
+};
+[[nodiscard]] Newer check_newer(const State& state, const std::string& node,
+                                const core::Generation& accepted);
+// A person's word on it. `not_found`: no such node, or it waits for nothing.
+[[nodiscard]] Result<Events> accept_newer(const State& state, const std::string& node,
+                                          core::Actor by);
 [[nodiscard]] Events greet(const State& state, const std::string& node, const core::Hello& hello);
 [[nodiscard]] Events hear(const State& state, const std::string& node,
                           const core::Heartbeat& heartbeat);

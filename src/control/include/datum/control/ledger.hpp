@@ -31,6 +31,12 @@ struct StoredEvent {
 [[nodiscard]] Status scan_ledger(journal::Reader& reader, Seq from,
                                  const std::function<void(StoredEvent)>& visit);
 
+// The State that a journal adds up to; errors as scan_ledger.
+[[nodiscard]] Result<State> fold_ledger(journal::Reader& reader);
+// Durable on success; for a journal that no Ledger has.
+[[nodiscard]] Status append_alone(journal::Log& log, const Events& events,
+                                  const journal::Stamp& stamp);
+
 class Ledger {
  public:
   // Replays `log` and takes it over. Errors name the record; nothing was appended.

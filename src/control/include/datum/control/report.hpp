@@ -50,7 +50,7 @@ struct FleetCounts {
   std::size_t nodes = 0;  // that are enrolled
   std::size_t match = 0, drifted = 0, unknown = 0, linked = 0, waiting = 0, tokens = 0;
   // Names of these nodes, in order.
-  std::vector<std::string> behind, unacknowledged;
+  std::vector<std::string> behind, newer, unacknowledged;
   std::map<core::StatusFlag, std::vector<std::string>> flags;
   std::map<std::string, std::vector<std::string>> versions;
   std::vector<Silence> silent;

@@ -67,6 +67,9 @@ struct Node {
   std::optional<core::control::NodeReport> report;
   WallNs report_changed;
   std::optional<StandingOrder> order;
+  // It reported to have accepted what a restored control plane does not know; and that is as a
+  // person wants it.
+  core::Generation newer, newer_accepted;
   bool operator==(const Node&) const = default;
 };
 
@@ -110,6 +113,7 @@ struct State {
   core::Generation last;                     // that was given out
   std::optional<Push> push;                  // the newest
   std::uint64_t last_order = 0;
+  std::optional<core::control::PlaneRestored> restored;  // the last time
   bool operator==(const State&) const = default;
 
   [[nodiscard]] const Node* find_node(const std::string& name) const;

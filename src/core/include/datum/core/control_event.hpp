@@ -24,6 +24,7 @@ enum class EventKind : std::uint16_t {
   plane_opened = 2,
   plane_closed = 3,
   key_made = 4,
+  plane_restored = 5,
   // tokens
   token_made = 20,
   token_withdrawn = 21,
@@ -37,6 +38,8 @@ enum class EventKind : std::uint16_t {
   credential_ended = 36,
   node_forgotten = 37,
   store_replaced = 38,
+  newer_seen = 39,
+  newer_accepted = 40,
   // declarations
   push_begun = 50,
   declaration_released = 51,
@@ -300,13 +303,34 @@ struct OrderAnswered {
   bool operator==(const OrderAnswered&) const = default;
 };
 
+// The store was made of a backup: what was given out after it is not known here.
+struct PlaneRestored {
+  Generation last;          // that the backup knows
+  std::uint64_t epoch = 0;  // of every generation from now on: above all before
+  std::uint64_t order = 0;  // orders from now on have higher numbers than any before
+  Actor by;
+  bool operator==(const PlaneRestored&) const = default;
+};
+// A node has accepted what the backup does not know of: it is not let in until a person says so.
+struct NewerSeen {
+  std::string node;
+  Generation accepted;
+  bool operator==(const NewerSeen&) const = default;
+};
+struct NewerAccepted {
+  std::string node;
+  Generation accepted;
+  Actor by;
+  bool operator==(const NewerAccepted&) const = default;
+};
+
 using Event =
     std::variant<PlaneCreated, PlaneOpened, PlaneClosed, KeyMade, TokenMade, TokenWithdrawn,
                  NodeRequested, RequestDecided, EnrolmentRefused, NodeEnrolled, CertificateIssued,
                  NodeReported, CredentialEnded, NodeForgotten, StoreReplaced, PushBegun,
                  DeclarationReleased, DeclarationAnswered, StatusChanged, OrderIssued, PushStaged,
                  ReleasePlanned, StageBegun, PushPaused, PushResumed, PushAborted, OrderAnswered,
-                 PushGuarded>;
+                 PushGuarded, PlaneRestored, NewerSeen, NewerAccepted>;
 
 [[nodiscard]] EventKind kind_of(const Event& event);
 // The node that it is about; empty: none, or all.
