@@ -64,7 +64,11 @@ install_files() {
 start_service() {
   has_systemd || return 0
   systemctl daemon-reload
-  if [ "$1" = first ]; then systemctl enable --now "$unit"; fi
+  if [ "$1" = first ]; then
+    systemctl enable --now "$unit"
+  elif systemctl --quiet is-enabled "$unit"; then
+    systemctl --quiet enable "$unit" # with whatever else this release wants at boot
+  fi
 }
 
 install_release() {
@@ -82,7 +86,7 @@ uninstall() {
   if has_systemd; then systemctl disable --now "$unit" || true; fi
   (cd "$here/root" && find . -type f | sort) | while IFS= read -r path; do rm -f "$dest${path#.}"; done
   rmdir "$dest/usr/lib/datum" "$dest/usr/share/doc/datum-host/examples" "$dest/usr/share/doc/datum-host" 2>/dev/null || true
-  rm -rf "$dest/var/lib/datum/release"
+  rm -rf "$dest/var/lib/datum/release" "$dest/run/systemd/system/datum-rollback.service"
   if has_systemd; then systemctl daemon-reload; fi
   echo "taken away; /etc/datum and /var/lib/datum stay"
 }

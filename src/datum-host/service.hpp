@@ -162,6 +162,7 @@ class Service {
   [[nodiscard]] bool is_installed_release() const;
   void tell_rollback();
   [[nodiscard]] loop::Task<bool> keep_release();
+  [[nodiscard]] loop::Task<bool> hand_over(const std::string& version);
   // Why no pass can run now, for whoever waits for the first one; empty: one can.
   void note_no_pass(const std::string& why);
   [[nodiscard]] loop::Task<Result<loop::ChildResult>> run_child(loop::ChildOptions options);

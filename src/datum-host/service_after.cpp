@@ -71,6 +71,8 @@ loop::Task<bool> Service::look_for_upgrade() {
   }
   log_.write(Priority::notice, "version " + version + " is installed: makes room for it",
              {{"DATUM_EVENT", "upgradePending"}, {"DATUM_VERSION", version}});
+  auto handing_over = hand_over(version);
+  co_await handing_over;
   if (state().pass) co_return true;
   record(core::RecordUpgradePending{program::program_version(), version});
   auto waiting = wait_durable();

@@ -16,6 +16,8 @@ constexpr const char* kRuntimeFolder = "/run/datum";
 constexpr const char* kNoPass = "no-pass";
 // The script copies some 30 MiB, syncs them and runs the copy once.
 constexpr std::int64_t kKeptWithinNs = 150 * kNsPerSecond;
+// It writes two small files and asks the service manager to read and to start.
+constexpr std::int64_t kHandedOverWithinNs = 20 * kNsPerSecond;
 // What this program writes (docs/formats/journal.md).
 constexpr const char* kLevel = "1";
 
@@ -72,6 +74,24 @@ loop::Task<bool> Service::keep_release() {
   if (problem != release_problem_) log_.warning(problem);
   release_problem_ = problem;
   co_return false;
+}
+
+// The version that comes may have units that do not load: from the copy of this one's script the
+// watch over it begins before this one ends. Where this one was never kept there is no way back.
+loop::Task<bool> Service::hand_over(const std::string& version) {
+  const auto own = program::program_version();
+  if (session_.root_path != "/" || !is_installed_release() || kept_with_ns_ == 0) co_return false;
+  loop::ChildOptions child;
+  child.argv = {kReleases + ("/" + release_folder(own)) + kScript, "handover", version};
+  child.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/", "TERM=dumb"};
+  child.timeout_ns = kHandedOverWithinNs;
+  auto running = run_child(std::move(child));
+  const auto ended = co_await running;
+  const bool done = ended && ended->exit_status == 0;
+  if (!done)
+    log_.warning("version " + version +
+                 " is not watched from here: " + (ended ? ended->output : ended.error().message()));
+  co_return done;
 }
 
 // An unconfirmed version is not to blame for a pass that cannot run at all.

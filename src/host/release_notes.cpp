@@ -28,4 +28,15 @@ std::optional<RolledBackNote> parse_rolled_back(std::string_view text) {
   return RolledBackNote{std::move(*from), std::move(*to), std::move(*cause)};
 }
 
+std::string release_folder(std::string_view version) {
+  std::string name(version);
+  for (char& c : name) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool is_kept = is_letter || (c >= '0' && c <= '9') ||
+                         std::string_view(".+~-").find(c) != std::string_view::npos;
+    if (!is_kept) c = '_';
+  }
+  return name;
+}
+
 }  // namespace datum::host

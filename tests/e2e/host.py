@@ -261,6 +261,18 @@ class Service(Scene, unittest.TestCase):
         (kept,) = release.glob("*/usr/sbin/datum-host")
         self.assertEqual(kept.read_bytes(), program.read_bytes())
 
+    def test_release_place(self):
+        """host: the kept release lies in /var/lib/datum/release also where agent.yaml puts the store elsewhere"""
+        self.bench.configure(interval="1s", state="/srv/store")
+        host = self.bench.start(program=self.install_release(), has_state=False)
+        release = self.bench.root / "var/lib/datum/release"
+        host.wait_until((release / "confirmed").exists)
+        self.assertEqual(host.stop(), 0, host.said)
+        store = self.bench.root / "srv/store"
+        self.assertIn("versionConfirmed", [event["kind"] for event in self.bench.events(state=store)])
+        self.assertFalse((store / "release").exists())
+        self.assertEqual([path.name for path in release.parent.iterdir()], ["release"])
+
     def test_rolled_back(self):
         """host: what the rollback script did is in the journal, once"""
         self.bench.configure(interval="1s")

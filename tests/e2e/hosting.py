@@ -62,7 +62,7 @@ class Bench(fleet.Bench):
 
 
 class Host:
-    def __init__(self, bench, number, program=HOST, before=(), watchdog_us=None, arguments=()):
+    def __init__(self, bench, number, program=HOST, before=(), watchdog_us=None, arguments=(), has_state=True):
         self.bench = bench
         address = bench.scratch / f"notify-{number}"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -76,7 +76,8 @@ class Host:
             environment["WATCHDOG_USEC"] = str(watchdog_us)
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [*before, program, "--root", bench.root, "--config", bench.config, "--state", bench.state, *arguments],
+                [*before, program, "--root", bench.root, "--config", bench.config,
+                 *(["--state", bench.state] if has_state else []), *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd="/")
 
     @property

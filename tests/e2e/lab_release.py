@@ -58,6 +58,7 @@ class Bare(machine.Machine):
     datum = machine.Node.datum
     declare = machine.Node.declare
     show = machine.Node.show
+    unit = machine.Node.unit
     STATE = machine.Node.STATE
 
     def copy(self, path, inside):
@@ -105,13 +106,13 @@ class LabCase(unittest.TestCase):
         return self.lab.show(UNIT, "StatusText")["StatusText"]
 
 
-class Deb(LabCase):
-    """One machine, whose life the cases follow in the order of their names."""
+class DebCase(LabCase):
+    """A bare machine whose apt knows one repository, in it what a test offers."""
 
     @classmethod
-    def setUpClass(cls):
-        cls.deb = cls.begin("release", "deb")
-        cls.first = cls.deb.name.split("_")[1]
+    def begin_deb(cls, name):
+        """The package of this build."""
+        cls.deb = cls.begin(name, "deb")
         cls.lab.must("sh", "-c", "rm -f /etc/apt/sources.list.d/* /etc/apt/sources.list; rm -rf /var/lib/apt/lists/*")
         cls.lab.put("/etc/apt/sources.list", f"deb [trusted=yes] file:{REPO} ./\n")
         cls.offered = [cls.deb]
@@ -139,6 +140,19 @@ class Deb(LabCase):
 
     def declare(self, version, *more):
         self.lab.declare(fleet.file("motd", "/etc/datum-test", "hello\n"), package("datum-host", version), *more)
+
+    def wait_confirmed(self, version):
+        self.wait_until(lambda: any(version in event["event"]["version"] for event in self.lab.of_kind("versionConfirmed")),
+                        f"{version} is confirmed")
+
+
+class Deb(DebCase):
+    """One machine, whose life the cases follow in the order of their names."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.begin_deb("release")
+        cls.first = cls.deb.name.split("_")[1]
 
     def test_1_install(self):
         """deb: on a bare machine it is installed by dpkg alone, and the machine is hosted and only observes"""
@@ -184,8 +198,7 @@ class Deb(LabCase):
                          fleet.file("zz", "/etc/zz-test", "last\n"))
         self.lab.configure("enforce")
         self.lab.must("systemctl", "reload", UNIT)
-        self.wait_until(lambda: any("0.2.0" in event["event"]["version"] for event in self.lab.of_kind("versionConfirmed")),
-                        "the new version is confirmed")
+        self.wait_confirmed("0.2.0")
         self.wait_until(lambda: self.status_text() == "converged", "all is as declared")
         events = self.lab.events()[before:]
         kinds = [event["kind"] for event in events]
@@ -267,12 +280,71 @@ class Deb(LabCase):
         self.assertEqual(self.lab.running(), "0.2.0")
         self.assertIn("half-configured", self.lab.must("dpkg", "-s", "datum-host"))
 
+    def roll_back_units(self, version, change, program=None):
+        """Declares a release of good programs whose unit file is `change` of the good one (None: it has none)."""
+        made = self.version(version, program)
+        tree = self.scratch / f"tree-{version}"
+        unit = tree / "usr/lib/systemd/system" / UNIT
+        text = change(unit.read_text())
+        if text is None:
+            unit.unlink()
+        else:
+            unit.write_text(text)
+        packages_made.pack(tree, made)
+        self.offer(made)
+        before = len(self.lab.of_kind("rolledBack"))
+        self.declare(version, package("alpha"))
+        self.wait_until(lambda: len(self.lab.of_kind("rolledBack")) > before, f"{version} is rolled back")
+        told = self.lab.of_kind("rolledBack")
+        self.assertEqual(len(told), before + 1)
+        self.assertIn(f"{version} (", repr(told[-1]))
+        print(f"# {version}: {told[-1]['event']['cause']}")
+        self.assertEqual(self.lab.running(), "0.2.0")
+        self.wait_until(self.is_active, "the old version is active")
+        self.wait_until(lambda: [event for event in self.lab.of_kind("actionFailed") if f"was rolled back" in repr(event)
+                                 and f"version {version} (" in repr(event)], "the fact is told")
+        self.assertFalse(self.lab.path("/run/systemd/system/datum-rollback.service").exists())
+        return told[-1]["event"]["cause"]
+
+    def test_6_unit_does_not_load(self):
+        """deb: a release whose unit file does not load is rolled back, though nothing of it ever ran [U13]"""
+        def without_start(text):
+            return "".join(line for line in text.splitlines(True) if not line.startswith("ExecStart="))
+        self.assertIn("does not load (bad-setting)", self.roll_back_units("0.3.6", without_start))
+
+    def test_6_unit_missing(self):
+        """deb: a release without its unit file is rolled back"""
+        self.assertIn("does not load", self.roll_back_units("0.3.7", lambda text: None))
+
+    def test_6_start_missing(self):
+        """deb: a release whose unit names a program that is not there, and nothing that would count, is rolled back"""
+        def bare(text):
+            kept = [line for line in text.splitlines(True) if not line.startswith("Exec")]
+            return "".join(kept).replace("[Service]\n", "[Service]\nExecStart=/usr/sbin/nowhere\n")
+        self.assertIn("finished no pass", self.roll_back_units("0.3.8", bare))
+
+    def test_6_boot(self):
+        """deb: a release whose unit does not load, installed while the service was stopped, is rolled back at the next boot"""
+        made = self.version("0.3.9")
+        tree = self.scratch / "tree-0.3.9"
+        (tree / "usr/lib/systemd/system" / UNIT).write_text("[Unit]\nDescription=nothing to start\n")
+        packages_made.pack(tree, made)
+        self.declare("0.2.0", package("alpha"))
+        self.lab.copy(made, "/srv/0.3.9.deb")
+        before = len(self.lab.of_kind("rolledBack"))
+        self.lab.must("systemctl", "stop", UNIT)
+        self.lab.must("dpkg", "-i", "/srv/0.3.9.deb")
+        machine.lab("off", self.lab.name)
+        self.lab.boot()
+        self.wait_until(lambda: len(self.lab.of_kind("rolledBack")) > before, "it is rolled back")
+        self.assertEqual(self.lab.running(), "0.2.0")
+        self.wait_until(self.is_active, "the old version is active")
+
     def test_7_next(self):
         """deb: a version that works is installed after those that did not, and all is forgiven"""
         self.offer(self.version("0.4.0"))
         self.declare("0.4.0", package("alpha"))
-        self.wait_until(lambda: any("0.4.0" in event["event"]["version"] for event in self.lab.of_kind("versionConfirmed")),
-                        "the new version is confirmed")
+        self.wait_confirmed("0.4.0")
         self.wait_until(lambda: self.status_text() == "converged", "all is as declared")
         self.assertEqual(self.lab.must("dpkg", "--audit"), "")
         self.wait_until(lambda: not self.lab.path("/var/lib/datum/release/rolled-back").exists(), "the note is gone")
@@ -290,14 +362,12 @@ class Deb(LabCase):
         self.lab.must("dpkg", "-i", "/srv/0.5.0.deb")
         self.assertEqual(self.lab.show(UNIT, "MainPID", "NRestarts"), before)
         self.lab.datum(*observe)
-        self.wait_until(lambda: any("0.5.0" in event["event"]["version"] for event in self.lab.of_kind("versionConfirmed")),
-                        "the new version is confirmed")
+        self.wait_confirmed("0.5.0")
         self.lab.must("systemctl", "stop", UNIT)
         self.lab.must("dpkg", "-i", "/srv/0.6.0.deb")
         self.assertEqual(self.lab.show(UNIT, "ActiveState")["ActiveState"], "inactive")
         self.lab.must("systemctl", "start", UNIT)
-        self.wait_until(lambda: any("0.6.0" in event["event"]["version"] for event in self.lab.of_kind("versionConfirmed")),
-                        "the version after it is confirmed")
+        self.wait_confirmed("0.6.0")
 
     def test_9_remove(self):
         """deb: removed, it leaves what it managed; purged, it keeps the journal unless it is asked not to"""

@@ -19,10 +19,15 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = TOP / "packaging/release/datum-release"
 LIMIT_S = 60
 PROGRAM = "/usr/sbin/datum-host"
-FILES = [PROGRAM, "/usr/bin/datum", "/usr/lib/datum/datum-release", "/usr/lib/datum/files",
-         "/usr/lib/systemd/system/datum-host.service"]
+SCRIPT_PATH, WATCHER_PATH = "/usr/lib/datum/datum-release", "/usr/lib/systemd/system/datum-rollback.service"
+FILES = [PROGRAM, "/usr/bin/datum", SCRIPT_PATH, "/usr/lib/datum/files", "/usr/lib/systemd/system/datum-host.service",
+         WATCHER_PATH]
 # A stop runs what the unit file says for it, as systemd does.
 SYSTEMCTL = """#!/bin/sh
+if [ "$1" = show ]; then
+  cat "$NOTES/load" 2>/dev/null
+  exit 0
+fi
 echo "$*" >>"$NOTES/calls"
 if [ "$*" = "stop datum-host.service" ]; then
   MAINPID=77 "$SCRIPT" --root "$ROOT" stop
@@ -68,6 +73,10 @@ class Release(unittest.TestCase):
             text = f"{path} {version}\n"
             if path == PROGRAM:
                 text = f"#!/bin/sh\n\0# datum-version={version}\n# datum-level=1\n{check}\n"
+            elif path == SCRIPT_PATH:
+                text = SCRIPT.read_text() + f"# datum-version={version}\n"
+            elif path == WATCHER_PATH:
+                text = f"[Service]\nExecStart=/usr/lib/datum/datum-release watch\n# datum-version={version}\n"
             elif path == "/usr/lib/datum/files":
                 text = "".join(f"{name}\n" for name in FILES)
             place.write_text(text)
@@ -264,6 +273,103 @@ class Release(unittest.TestCase):
         done = self.run_script("watch")
         self.assertEqual((done.returncode, self.installed()), (1, "2.0 (b)"))
         self.assertIn("is not whole", done.stdout)
+
+    def handed_over(self, version="2.0 (b)", load="bad-setting"):
+        """The old version made room for one of whose units nothing ever ran."""
+        self.install("1.0 (a)")
+        self.confirm()
+        self.must("starting")
+        self.install(version)
+        (self.notes / "load").write_text(load + "\n")
+        kept = self.folder / "1.0__a_" / SCRIPT_PATH[1:]
+        done = subprocess.run(["sh", kept, "--root", self.root, "handover", version], capture_output=True, text=True,
+                              timeout=LIMIT_S, check=False, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_handover(self):
+        """release: the version that makes room begins the watch over the next from its own copy, before it ends [U03] [U11]"""
+        self.handed_over()
+        self.assertEqual(self.calls(), ["daemon-reload", "start --no-block datum-rollback.service"])
+        unit = self.root / "run/systemd/system/datum-rollback.service"
+        self.assertIn(f"ExecStart=/bin/sh {self.folder}/1.0__a_{SCRIPT_PATH} watch\n", unit.read_text())
+        self.assertEqual((self.note("trial", "version"), self.note("trial", "failures")), ("2.0 (b)", "0"))
+        self.must("watch")
+        self.assertEqual((self.installed(), unit.exists()), ("1.0 (a)", False))
+        self.assertEqual(self.note("rolled-back", "cause"), "its unit does not load (bad-setting)")
+        self.assertEqual(self.calls(), ["daemon-reload", "stop datum-host.service", "daemon-reload",
+                                        "reset-failed datum-host.service", "start --no-block datum-host.service"])
+
+    def test_handover_works(self):
+        """release: of a version that works the watch ends with its confirmation, and nothing is left in /run"""
+        self.handed_over(load="loaded")
+        self.at_sleep(f'"{SCRIPT}" --root "$ROOT" confirm "2.0 (b)" 30 20 1\n')
+        self.must("watch")
+        self.assertEqual(self.installed(), "2.0 (b)")
+        self.assertFalse((self.root / "run/systemd/system/datum-rollback.service").exists())
+
+    def test_masked(self):
+        """release: a unit that somebody masked is no fault of the version"""
+        self.handed_over(load="masked")
+        self.at_sleep(f'"{SCRIPT}" --root "$ROOT" confirm "2.0 (b)" 30 20 1\n')
+        self.must("watch")
+        self.assertEqual((self.installed(), self.note("rolled-back", "from")), ("2.0 (b)", None))
+
+    def test_boot(self):
+        """release: at boot only a version whose unit does not load is put out; any other is watched once it starts"""
+        for load, wanted, looks in (("loaded", "2.0 (b)", 60), ("not-found", "1.0 (a)", 0)):
+            self.handed_over(load=load)
+            (self.root / "run/datum-started").unlink()
+            self.must("watch")
+            self.assertEqual((self.installed(), len(self.calls("sleeps"))), (wanted, looks))
+        self.upgrade("3.0 (c)")
+        (self.notes / "load").write_text("loaded\n")
+        started = self.root / "run/datum-started"
+        started.rename(self.notes / "started")
+        self.at_sleep(f'[ "$(wc -l <"$NOTES/sleeps")" != 5 ] || mv "$NOTES/started" "{started}"\n')
+        self.must("watch")
+        self.assertEqual(self.note("rolled-back", "cause"), "it finished no pass within 60 s")
+        self.assertEqual(len(self.calls("sleeps")), 5 + 30)
+
+    def test_own_watcher(self):
+        """release: the confirmed release's copy watches, whichever version's script was started [U11]"""
+        self.upgrade()
+        broken = self.root / SCRIPT_PATH[1:]
+        broken.write_text(SCRIPT.read_text().replace("most_failures=3", "most_failures=1000") + "# datum-version=2.0 (b)\n")
+        for _ in range(3):
+            self.end()
+        done = subprocess.run(["sh", broken, "--root", self.root, "watch"], capture_output=True, text=True, timeout=LIMIT_S,
+                              check=False, env=self.environment)
+        self.assertEqual((done.returncode, self.installed()), (0, "1.0 (a)"), done.stderr)
+        self.assertEqual(self.note("rolled-back", "cause"), "it failed 3 times before it finished a pass")
+
+    def test_missing_program(self):
+        """release: a release without its program is rolled back when it could not be started three times"""
+        self.upgrade()
+        (self.root / PROGRAM[1:]).unlink()
+        for _ in range(3):
+            self.must("starting")
+            self.end(status="203")
+        self.must("watch")
+        self.assertEqual((self.installed(), self.note("rolled-back", "from")), ("1.0 (a)", "unknown"))
+
+    def test_no_ping_pong(self):
+        """release: one failed start is none too many, counts outlive a boot, and the version that came back stays, fail as it may [U16]"""
+        self.upgrade()
+        self.end()
+        (self.root / "run/datum-started").unlink()  # a boot
+        self.must("starting")
+        self.assertEqual(self.note("trial", "failures"), "1")
+        for _ in range(2):
+            self.end()
+        self.must("watch")
+        self.assertEqual(self.installed(), "1.0 (a)")
+        self.calls()
+        for _ in range(5):
+            self.must("starting")
+            self.end()
+        self.must("watch")
+        self.assertEqual((self.installed(), self.note("rolled-back", "from")), ("1.0 (a)", "2.0 (b)"))
+        self.assertNotIn("start --no-block datum-rollback.service", self.calls())
 
     def test_package_tool(self):
         """release: a package tool that runs is waited for [P01]"""

@@ -20,3 +20,8 @@ TEST_CASE("release notes: a note that is not whole says nothing") {
   CHECK_FALSE(parse_rolled_back("from=1\nfrom=3\nto=2\ncause=x\n").has_value());
   CHECK_FALSE(parse_rolled_back("fromage=1\nto=2\ncause=x\n").has_value());
 }
+
+TEST_CASE("release notes: a version is kept in the folder that the script names for it") {
+  CHECK(release_folder("0.2.0 (f00dcafe1234)") == "0.2.0__f00dcafe1234_");
+  CHECK(release_folder("1:2.0~rc1+b-3/\xc3\xa9") == "1_2.0~rc1+b-3___");
+}

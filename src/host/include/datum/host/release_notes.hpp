@@ -19,4 +19,7 @@ struct RolledBackNote {
 // Nothing where one of the three is missing or said twice: it is not whole.
 [[nodiscard]] std::optional<RolledBackNote> parse_rolled_back(std::string_view text);
 
+// Name of the folder in which a version is kept: what is no letter, digit or one of ". + ~ -" is _.
+[[nodiscard]] std::string release_folder(std::string_view version);
+
 }  // namespace datum::host
