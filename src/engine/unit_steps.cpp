@@ -56,6 +56,8 @@ UnitAsked notify_unit(os::Units& units, const std::string& unit, bool restart) {
     if (auto read = units.reload_manager(os::kUnitCallNs); !read)
       return {std::move(read).error(), false, {}};
   const auto job = restart ? os::UnitJob::restart : os::UnitJob::reload;
+  if (auto own = resource::refuse_own_end(units, unit, job); !own)
+    return {std::move(own).error(), false, {}};
   auto ended = units.run_job(unit, job, resource::kUnitJobNs);
   const std::string what(os::to_string(job));
   if (!ended) return failed(std::move(ended).error().context(what));

@@ -158,6 +158,34 @@ class Service(unittest.TestCase):
         self.lab.must("systemctl", "stop", UNIT)
         self.drop(names)
 
+    def test_own_unit(self):
+        """unit: no notification or start ends the service itself, by an alias, a conflict or a chain of units [U05]"""
+        plain = "[Service]\nExecStart=/bin/sleep infinity\n"
+        self.lab.unit("ours.service", "[Unit]\nConflicts=datum-host.service\n" + plain)
+        self.lab.unit("middle.service", "[Unit]\nPropagatesStopTo=datum-host.service\n" + plain)
+        self.lab.unit("tied.service", "[Unit]\nPropagatesStopTo=middle.service\n" + plain)
+        self.lab.must("systemctl", "start", "middle", "tied")
+        self.lab.must("ln", "-s", f"/usr/lib/systemd/system/{UNIT}", "/etc/systemd/system/agent.service")
+        self.lab.must("systemctl", "daemon-reload")
+        self.start()
+        self.wait_until(self.is_repaired, "the file is made")
+        before = self.lab.main_pid()
+        told = {"restartOn": ["File[motd]"]}
+        self.lab.declare(fleet.file("motd", "/etc/datum-test", "changed\n"), machine.service("agent", keys=told),
+                         machine.service("tied", enabled=False, keys=told), machine.service("ours", enabled=False))
+        self.wait_until(lambda: self.file.read_text() == "changed\n", "the file is changed")
+        self.wait_until(lambda: "deliveryFailed" in [event["kind"] for event in self.lab.events()], "it is told")
+        passes = len(self.lab.events("--kind", "passFinished"))
+        self.wait_until(lambda: len(self.lab.events("--kind", "passFinished")) > passes, "a pass is over")
+        self.assertEqual(self.lab.main_pid(), before)
+        self.assertNotEqual(self.lab.show("ours.service", "ActiveState")["ActiveState"], "active")
+        failed = [event for event in self.lab.events("--kind", "actionFailed") if "Service[ours]" in repr(event)]
+        self.assertIn("would end datum-host.service", repr(failed))
+        delivered = [event for event in self.lab.events("--kind", "notificationDelivered") if "unit:agent" in repr(event)]
+        self.assertEqual(delivered, [])
+        self.lab.must("systemctl", "stop", UNIT)
+        self.lab.must("sh", "-c", "systemctl stop middle tied; rm /etc/systemd/system/agent.service; systemctl daemon-reload")
+
     def test_kill(self):
         """unit: killed, it is started again and goes on [R02]"""
         self.start()

@@ -130,6 +130,8 @@ os::Unit ModelUnits::describe(const std::string& name) {
                    : unit->failed   ? "failed"
                                     : "dead";
   seen.has_job = unit->is_between;
+  seen.stopped_with = unit->stopped_with;
+  seen.stopped_by_start = unit->stopped_by_start;
   seen.invocation = unit->invocation;
   seen.result = unit->failed ? "exit-code" : "success";
   seen.exit_code = unit->failed ? 1 : 0;

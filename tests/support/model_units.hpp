@@ -34,7 +34,8 @@ struct ModelUnit {
   std::string invocation;
   std::string reload_result = "success";
   std::uint64_t state_changed_us = 0;
-  bool stale = false;           // its files changed since the manager read them
+  bool stale = false;  // its files changed since the manager read them
+  std::vector<std::string> stopped_with, stopped_by_start;
   std::function<void()> reads;  // it reads its configuration: at each start and reload that works
 };
 

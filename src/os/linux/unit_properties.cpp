@@ -32,6 +32,10 @@ void read_names(Message& from, os::Unit& unit) {
   unit.names = from.read_list();
   std::sort(unit.names.begin(), unit.names.end());
 }
+template <std::vector<std::string> os::Unit::*member>
+void add_names(Message& from, os::Unit& unit) {
+  for (auto& name : from.read_list()) (unit.*member).push_back(std::move(name));
+}
 void read_invocation(Message& from, os::Unit& unit) {
   unit.invocation = from.read_hex();
 }
@@ -65,6 +69,12 @@ constexpr std::array kProperties{
     Property{"Job", "(uo)", read_job},
     Property{"Result", "s", read_into<&Unit::result>},
     Property{"ReloadResult", "s", read_into<&Unit::reload_result>},
+    Property{"RequiredBy", "as", add_names<&Unit::stopped_with>},
+    Property{"BoundBy", "as", add_names<&Unit::stopped_with>},
+    Property{"ConsistsOf", "as", add_names<&Unit::stopped_with>},
+    Property{"PropagatesStopTo", "as", add_names<&Unit::stopped_with>},
+    Property{"Conflicts", "as", add_names<&Unit::stopped_by_start>},
+    Property{"ConflictedBy", "as", add_names<&Unit::stopped_by_start>},
     Property{"ExecMainCode", "i", read_into<&Unit::exit_code>},
     Property{"ExecMainStatus", "i", read_into<&Unit::exit_status>},
 };

@@ -146,6 +146,7 @@ Status ServiceWave::mask(Work& work) {
 Status ServiceWave::run_job(Work& work, os::UnitJob job) {
   crash_point("job", work.action->ordinal);
   const auto name = work.action->target.name.str();
+  DATUM_TRY(refuse_own_end(*machine_->units, name, job));
   auto ended = machine_->units->run_job(name, job, kUnitJobNs);
   crash_point("job-ended", work.action->ordinal);
   const std::string what(to_string(job));

@@ -41,8 +41,9 @@ Status TimerWave::change_links(os::UnitFileChange change) {
 
 Status TimerWave::run_job(os::UnitJob job) {
   crash_point("job");
-  acted_ = true;
   const auto name = action_.target.name.str();
+  DATUM_TRY(refuse_own_end(*machine_->units, name, job));
+  acted_ = true;
   auto ended = machine_->units->run_job(name, job, kUnitJobNs);
   crash_point("job-ended");
   const std::string what(to_string(job));

@@ -195,6 +195,35 @@ TEST_CASE("service: Datum's own unit is not touched under any name") {
   CHECK(seen.reason.view().find("belongs to Datum itself") != std::string::npos);
 }
 
+TEST_CASE("service: no job may end Datum's own unit, by any chain of others [U05]") {
+  World world;
+  auto& units = world.units;
+  units.put("datum-host.service").aliases = {"agent.service"};
+  units.put("web.service").stopped_by_start = {"old.service", "shutdown.target"};
+  units.put("old.service").stopped_with = {"middle.service"};
+  units.put("middle.service").stopped_with = {"old.service", "datum-host.service"};
+  units.put("plain.service").stopped_with = {"web.service"};
+  const auto refused = [&](const char* unit, os::UnitJob job) {
+    const auto done = resource::refuse_own_end(units, unit, job);
+    return done ? std::string() : done.error().message();
+  };
+  using os::UnitJob;
+  for (const auto job : {UnitJob::stop, UnitJob::restart}) {
+    CHECK(refused("old.service", job).find("would end datum-host.service") != std::string::npos);
+    CHECK(refused("agent.service", job).find("would end datum-host.service") != std::string::npos);
+    CHECK(refused("web.service", job).empty());
+    CHECK(refused("plain.service", job).empty());
+  }
+  CHECK(refused("web.service", UnitJob::start).find("datum-host.service") != std::string::npos);
+  CHECK(refused("old.service", UnitJob::start).empty());
+  CHECK(refused("old.service", UnitJob::reload).empty());
+  const auto said = world.apply(a_service("web"));
+  CHECK(said.find("failed: to start it would end datum-host.service") == 0);
+  CHECK(units.at("web.service").starts == 0);
+  units.at("middle.service").stopped_with = {"old.service"};
+  CHECK(world.apply(a_service("web")) == "succeeded");
+}
+
 TEST_CASE("service: without a manager it is skipped with the reason, and under another root too") {
   World world;
   world.units.set_absent("systemd does not run here");

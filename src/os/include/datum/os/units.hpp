@@ -39,9 +39,11 @@ struct Unit {
   std::int32_t exit_code = 0;           // CLD_* of the main process; 0: it has not ended
   std::int32_t exit_status = 0;         // exit status or signal
   bool can_reload = false;
-  bool needs_daemon_reload = false;  // its files changed since the manager read them
-  bool has_job = false;              // a start, stop or reload of it is under way
-  std::string problem;               // the manager refused to speak of it: why; all else is empty
+  bool needs_daemon_reload = false;           // its files changed since the manager read them
+  bool has_job = false;                       // a start, stop or reload of it is under way
+  std::vector<std::string> stopped_with;      // what its stop or restart ends too, directly
+  std::vector<std::string> stopped_by_start;  // what its start ends, directly
+  std::string problem;  // the manager refused to speak of it: why; all else is empty
 };
 
 enum class UnitJob : std::uint8_t { start, stop, restart, reload };

@@ -164,6 +164,9 @@ enum class Told : std::uint8_t { happened, did_not, failed, untellable };
                                  const os::Unit& unit);
 // Whether it runs as far as its declaration is concerned: active, or just reloading.
 [[nodiscard]] bool is_running(const os::Unit& unit);
+// `refused`, with what, where a job of that kind would stop or restart a unit of Datum's own, also
+// along a chain of other units (requirements, parts, conflicts). Asks the manager; changes nothing.
+[[nodiscard]] Status refuse_own_end(os::Units& units, const std::string& unit, os::UnitJob job);
 // How long a started unit is watched, of its declaration or the default; nanoseconds.
 [[nodiscard]] std::int64_t settle_ns(const model::Resource& service);
 // Longer than the manager's own limits for a stop and a start together (90 s each), so that it ends
