@@ -82,8 +82,10 @@ loop::Task<Status> Conductor::wait_for_dead_tools(Running& running) {
   const bool concerned = std::any_of(open.begin(), open.end(), [](const auto& each) {
     return resource::is_done_by_tools(each.second.target.family);
   });
-  if (!concerned) co_return Status{};
+  // Of a wave that had told all its ends, and died before it could forget its tools, they lie
+  // about.
   running.dead_tools = tool_place(store_);
+  if (!concerned) co_return Status{};
   auto place = *running.dead_tools;
   auto finding = find_running_tool(loop_, *machine_, place);
   DATUM_CO_ASSIGN(const auto name, co_await finding);

@@ -118,8 +118,10 @@ loop::Task<Status> run_wave_tools(loop::Loop& loop, const resource::Machine& mac
 // An ended tool without its name or without its file is forgotten all the same.
 static Status forget_ended(const resource::Machine& machine, const ToolPlace& place,
                            const std::vector<std::string>& names) {
-  const auto folder = open_folder(*machine.files, place.folder);
-  if (!folder) return {};
+  const auto store = machine.files->open_root(place.folder);
+  if (!store) return {};
+  const auto folder = machine.files->open_directory(*store, kToolsFolder, os::Follow::no);
+  if (!folder) return {};  // no tool was ever run
   const auto known = machine.units->query(names, os::kUnitCallNs);
   if (!known) return {};
   for (const auto& unit : *known) {
