@@ -238,7 +238,7 @@ void MeshWorld::note_pass(Member& member) {
     member.waves = pass->waves;
     member.announced = member.process->state().seq;
   }
-  if (member.site->mode == core::Mode::enforce && !member.site->held)
+  if (core::host_mode(member.process->terms()).mode == core::Mode::enforce)
     member.pass_mode = core::Mode::enforce;
 }
 
@@ -287,6 +287,8 @@ void MeshWorld::after_plane_step() {
     if (node == nullptr || member->is_lost || !is_durable) continue;
     member->acked_stored = std::max(member->acked_stored, node->stored);
     member->acked_accepted = std::max(member->acked_accepted, node->accepted);
+    if (node->order && node->order->answer && node->order->answer->carried_out)
+      member->acked_order = std::max(member->acked_order, node->order->number);
   }
 }
 

@@ -6,9 +6,10 @@
 // system calls, journal and disk failing; connections that break, hold everything back, or end
 // without a word; machines that sleep; wall clocks that jump by months; foreign writers; pushes at
 // any time, in stages or at once, to nodes that are there or not; modes and holds that change in
-// mid-pass; a node's store that is deleted, after which its name is forgotten and it enrols anew;
-// nodes that are revoked. Need not be survived: a store that is set back or runs twice (nothing
-// outside of it tells its age yet), damage to what was durable, and what sim_world.hpp names.
+// mid-pass, and holds that the control plane orders and lifts; a node's store that is deleted,
+// after which its name is forgotten and it enrols anew; nodes that are revoked. Need not be
+// survived: a store that is set back or runs twice (nothing outside of it tells its age yet),
+// damage to what was durable, and what sim_world.hpp names.
 #pragma once
 
 #include <array>
@@ -100,6 +101,7 @@ class MeshWorld {
     core::Mode pass_mode = core::Mode::observe;  // the strongest since its pass began
     Seq announced = 0;                           // the last record of an announcement
     std::uint32_t waves = 0;
+    std::uint64_t acked_order = 0;  // carried out and durable here, says the control plane
     core::Generation acked_stored, acked_accepted;  // durable here, says the control plane
     core::Generation accepted;                      // said here
     std::optional<core::State> remembered;          // of a process that died, all of it durable
@@ -140,6 +142,7 @@ class MeshWorld {
   void give_token(Member& member);
   void revoke(Member& member);
   void forget(Member& member);
+  void hold_or_lift(Member& member, bool lift);
 
   // what may happen
   void fault(Member& member, MeshFault fault);

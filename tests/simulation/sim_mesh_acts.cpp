@@ -136,12 +136,29 @@ void MeshWorld::forget(Member& member) {
       return tell("not forgotten: " + answer.errors);
     member.is_lost = false;
     member.acked_stored = member.acked_accepted = {};
+    member.acked_order = 0;
     give_token(member);
   });
 }
 
+void MeshWorld::hold_or_lift(Member& member, bool lift) {
+  control::LocalRequest request;
+  request.verb = lift ? control::LocalVerb::lift : control::LocalVerb::hold;
+  request.nodes = {member.site->name};
+  request.reason = "a person said so";
+  if (!lift && chance(50))
+    request.for_ns = static_cast<std::int64_t>(10 + draw(900)) * kNsPerSecond;
+  const auto what = std::string(lift ? "lifts" : "holds");
+  ask(std::move(request), [this, &member, what](const control::Answer& answer) {
+    if (answer.exit_code != 0)
+      return tell(member.site->name + ": no " + what + ": " + answer.errors);
+    ++counts_.seen[what + " ordered"];
+    tell(member.site->name + ": " + what + " ordered");
+  });
+}
+
 void MeshWorld::people_act() {
-  const auto what = draw(10);
+  const auto what = draw(12);
   auto& member = *members_[draw(members_.size())];
   if (what < 5) return push("");
   if (what < 7) return push(chance(50) ? "1" : "1,50%");
@@ -153,6 +170,7 @@ void MeshWorld::people_act() {
       if (answer.exit_code == 0) ++counts_.seen["pushes resumed or aborted"];
     });
   }
+  if (what > 9) return hold_or_lift(member, chance(50));
   if (member.is_lost) return forget(member);
   const auto* node = is_plane_up() ? plane_->state().find_node(member.site->name) : nullptr;
   if (node == nullptr) return give_token(member);
@@ -243,6 +261,7 @@ void MeshWorld::fault_machine(Member& member, MeshFault fault) {
       site.token.clear();
       member.remembered.reset();
       member.accepted = member.acked_stored = member.acked_accepted = {};
+      member.acked_order = 0;
       member.is_lost = true;
       return forget(member);
     default:

@@ -1,6 +1,8 @@
 // The questions to a mesh: while it lives, between the lives of its processes, and at the end.
 #include <algorithm>
 
+#include "datum/control/orders.hpp"
+#include "datum/engine/order_taker.hpp"
 #include "datum/history/events.hpp"
 #include "datum/journal/copy.hpp"
 #include "sim_mesh.hpp"
@@ -90,6 +92,11 @@ void MeshWorld::check_journal(Member& member) {
     violate(site.name + " told the control plane of " + text_of(member.acked_stored) + " and " +
             text_of(member.acked_accepted) + ", and has " + text_of(stored) + " and " +
             text_of(accepted));
+  const auto order = engine::read_order_number(site.files, kStore);
+  if (!order || *order < member.acked_order)
+    violate(site.name + " told the control plane that it carried out order " +
+            std::to_string(member.acked_order) + ", and knows " +
+            (order ? std::to_string(*order) : order.error().message()));
   member.accepted = accepted;
   log->reset();
   site.unlock_journal();
@@ -189,6 +196,7 @@ std::string MeshWorld::find_unfinished() {
     if (node == nullptr) return name + " is no node";
     if (!plane_->is_linked(name)) return name + " is not linked: " + member->process->words();
     if (node->newest < answered_) return text_of(answered_) + " was not released to " + name;
+    if (control::unanswered_order(*node) != nullptr) return name + " has not answered an order";
     if (node->applied != node->newest)
       return name + " has applied " + text_of(node->applied) + " of " + text_of(node->newest);
     const auto& manifest = *member->wanted.at(node->newest.number);
@@ -231,6 +239,9 @@ void MeshWorld::heal_and_demand() {
       const auto* node = plane_->state().find_node(member->site->name);
       all_nodes = all_nodes && node != nullptr && !member->is_lost;
       if (node == nullptr && !member->is_lost) give_token(*member);
+      // Whoever gave a hold takes it back, if it was received or not.
+      if (node != nullptr && node->order && node->order->kind == core::OrderKind::hold)
+        hold_or_lift(*member, true);
       if (member->process) member->process->look_again();
     }
     if (all_nodes && !is_pushed) {

@@ -19,7 +19,8 @@ namespace datum::simulation {
 
 // A node's machine between two lives.
 struct NodeSite : Site {
-  NodeSite(std::string its_name, std::uint64_t seed) : Site(seed), name(std::move(its_name)) {}
+  NodeSite(std::string its_name, std::uint64_t its_seed)
+      : Site(its_seed), name(std::move(its_name)) {}
 
   std::string name;
   core::Mode mode = core::Mode::enforce;  // of its agent.yaml
@@ -57,12 +58,13 @@ class NodeProcess {
   // The pass that runs may change the machine as far as the host goes.
   [[nodiscard]] bool is_passing() const { return conductor_ != nullptr; }
   [[nodiscard]] core::HostStatus status();
+  // What decides its mode at this moment.
+  [[nodiscard]] core::ModeTerms terms();
   // agent.yaml, the hold file or the token changed: looked at with the next pass, which is now.
   void look_again();
 
  private:
   [[nodiscard]] Status open();
-  [[nodiscard]] core::ModeTerms terms();
   [[nodiscard]] engine::MeshHost mesh_host();
   void begin_mesh();
   void wake();
