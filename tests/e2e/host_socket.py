@@ -88,7 +88,7 @@ class Socket(unittest.TestCase):
 
     def test_hold(self):
         """hold: it stops the service at once, says by whom and why, and lets go when it is lifted"""
-        host = self.start(mode="enforce", interval="1s")
+        host = self.start(mode="enforce", interval="4s")  # a beat between file and word would tell of itself
         host.wait_until(lambda: self.motd.exists())
         held = self.datum("hold", "--for", "2h", "--reason", "database migration")
         self.assertEqual(held.code, 0, held.text)
