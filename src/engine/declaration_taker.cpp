@@ -88,7 +88,6 @@ bool DeclarationTaker::is_known(const core::DeclarationId& id) {
   const auto& state = store_.history->state();
   if (state.accepted == id) {
     answer(id, core::DeclarationStep::accepted, accepted_at_);
-    if (told_applied_ == id) told_applied_.reset();
     return true;
   }
   if (state.stored != id) return false;
@@ -129,6 +128,14 @@ void DeclarationTaker::take(core::BlobPart part) {
                     is_paused_ = false;
                     talk_.set_reading(true);
                   });
+}
+
+// What was told last may have been lost with the former link, or told to nobody; and what the node
+// has accepted is not pushed again. The control plane counts each word once.
+void DeclarationTaker::link_up() {
+  const auto& accepted = store_.history->state().accepted;
+  if (accepted && told_applied_ == accepted)
+    answer(*accepted, core::DeclarationStep::applied, applied_at_);
 }
 
 void DeclarationTaker::link_down() {
@@ -292,6 +299,7 @@ void DeclarationTaker::applied(Seq at) {
   const auto& accepted = store_.history->state().accepted;
   if (!accepted || told_applied_ == accepted) return;
   told_applied_ = accepted;
+  applied_at_ = at;
   answer(*accepted, core::DeclarationStep::applied, at);
 }
 

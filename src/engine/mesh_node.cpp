@@ -287,6 +287,7 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
                                      {core::ActorKind::service, "datum-host", 0, ""}});
   awaits_order_ = welcome.order != 0;
   reconnect_waits_ = reconnect_waits_ || was_lost;
+  declarations_.link_up();
   host_.changed();
   if (!awaits_order_ && std::exchange(reconnect_waits_, false)) host_.reconnected();
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "datum/engine/declaration_taker.hpp"
+#include "datum/engine/upkeep.hpp"
 #include "mesh_scene.hpp"
 
 using namespace datum;
@@ -83,8 +84,12 @@ struct Conversation {
                         [this](const std::string& words) { troubles.push_back(words); }});
   }
   void hear(const core::LinkMessage& message) {
-    if (const auto* answer = std::get_if<core::DeclarationAnswer>(&message))
+    if (const auto* answer = std::get_if<core::DeclarationAnswer>(&message)) {
+      // Whoever calls `applied` answers for that by itself.
+      if (answer->step != core::DeclarationStep::applied)
+        CHECK(answer->at <= life.store.history->durable());
       answers.push_back(*answer);
+    }
     if (const auto* request = std::get_if<core::BlobRequest>(&message)) {
       ++requests;
       for (const auto& digest : request->wanted) send_blob(digest);
@@ -270,8 +275,28 @@ TEST_CASE("declaration: a lower generation is rejected, the accepted one only to
   CHECK(talk.life.store.history->durable() == events);
 }
 
+TEST_CASE("declaration: that it was applied is told again with each link that comes up") {
+  support::ScratchFolder scratch("declaration");
+  Conversation talk(scratch.path + "/store");
+  const auto applied = [&talk] { return talk.count(core::DeclarationStep::applied); };
+  talk.push(Push(5, {"five"}));
+  REQUIRE(talk.accept());
+  talk.taker->link_up();
+  CHECK(applied() == 0);
+  talk.taker->applied(9);
+  talk.taker->link_down();
+  talk.taker->link_up();
+  REQUIRE(applied() == 2);
+  CHECK(talk.answers.back() == talk.answers[talk.answers.size() - 2]);
+  CHECK(talk.answers.back().at == 9);
+  talk.push(Push(6, {"six"}));
+  REQUIRE(talk.accept());
+  talk.taker->link_up();
+  CHECK(applied() == 2);
+}
+
 TEST_CASE("declaration: bytes that are not what was asked for are never stored") {
-  for (int fault = 0; fault < 5; ++fault) {
+  for (int fault = 0; fault < 6; ++fault) {
     INFO("fault " << fault);
     support::ScratchFolder scratch("declaration");
     Conversation talk(scratch.path + "/store");
@@ -282,6 +307,8 @@ TEST_CASE("declaration: bytes that are not what was asked for are never stored")
       if (fault == 2) part.size += 1;
       if (fault == 3) part.blob.bytes[3] ^= 1;
       if (fault == 4) part.bytes.push_back(std::byte{0});
+      // The manifest comes whole, and only its content does not.
+      if (fault == 5 && part.size == 5000) part.bytes[0] ^= std::byte{1};
     };
     talk.push(push);
     CHECK_FALSE(talk.life.state().stored);
@@ -349,6 +376,24 @@ TEST_CASE("declaration: the process dies at any moment, and the next one comes t
     CHECK(next.life.events<core::DeclarationStored>().size() == 1);
     CHECK(next.life.events<core::DeclarationAccepted>().size() == 1);
   }
+}
+
+TEST_CASE("declaration: a sweep of blobs leaves what one that waits to be accepted needs") {
+  support::ScratchFolder scratch("declaration");
+  Conversation talk(scratch.path + "/store");
+  const Push push(1, {long_text('x', 5000)});
+  talk.push(push);
+  auto& blobs = *talk.life.store.blobs;
+  const auto unneeded = blobs.put(to_bytes("of nothing"));
+  REQUIRE(unneeded);
+  REQUIRE(blobs.sync());
+  const auto reader = talk.life.store.history->log()->make_reader();
+  REQUIRE(reader);
+  const auto needed = find_needed_blobs(talk.life.state(), **reader, **reader, blobs);
+  REQUIRE(needed);
+  REQUIRE(blobs.sweep({needed->live, needed->kept, blobs::kMaxKeptTotal}, INT64_MAX));
+  CHECK_FALSE(blobs.contains(unneeded->digest));
+  for (const auto& [digest, bytes] : push.blobs) CHECK(blobs.contains(digest));
 }
 
 TEST_CASE("declaration: a newer one takes the place of one that is still coming") {

@@ -122,6 +122,29 @@ TEST_CASE("order: an old one given again is not carried out, by this process or 
   CHECK(*read_order_number(*next.files, folder) == 5);
 }
 
+TEST_CASE("order: one that a death came upon is carried out when it is given again") {
+  const auto hold = unsigned_order(order(core::OrderKind::hold, 3));
+  int undone = 0;
+  for (int steps = 1; steps < 40; ++steps) {
+    INFO("dies after " << steps);
+    support::ScratchFolder scratch("order");
+    const auto folder = scratch.path + "/store";
+    {
+      test::NodeLife life(folder);
+      auto task = carry_out(life.sim_loop, *life.files, life.store, ordered_node(), hold);
+      life.sim_loop.post([&task] { task.start(); });
+      for (int step = 0; step < steps && life.sim_loop.step(); ++step) continue;
+      life.sim_loop.kill();
+    }
+    test::NodeLife next(folder, 2);
+    undone += next.state().link_hold ? 0 : 1;
+    const auto again = give(next, hold);
+    if (!again) CHECK(again.error().code() == ErrorCode::refused);
+    CHECK(next.state().link_hold);
+  }
+  CHECK(undone > 0);
+}
+
 TEST_CASE("order: revoked is told, and one of a kind that is not carried out keeps no number") {
   support::ScratchFolder scratch("order");
   test::NodeLife life(scratch.path + "/store");

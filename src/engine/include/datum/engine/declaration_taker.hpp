@@ -37,6 +37,7 @@ class DeclarationTaker {
   void take(const core::PushedDeclaration& pushed);
   void take(core::BlobPart part);
   // What was asked for does not come any more.
+  void link_up();
   void link_down();
   void set_identity(std::shared_ptr<const NodeIdentity> identity);
 
@@ -46,7 +47,8 @@ class DeclarationTaker {
   [[nodiscard]] bool has_stored() const;
   // Makes it the accepted one, while no pass runs; durable on return, and told.
   [[nodiscard]] loop::Task<Status> accept();
-  // A pass finished for the accepted declaration, recorded and durable at `at`. Told once.
+  // A pass finished for the accepted declaration, recorded and durable at `at`. Told once, and once
+  // with each link that comes up later.
   void applied(Seq at);
 
  private:
@@ -74,7 +76,7 @@ class DeclarationTaker {
   std::optional<loop::Task<Status>> task_;
   std::optional<core::DeclarationId> received_;  // was said in the journal, by this process
   std::string last_rejection_;
-  Seq stored_at_ = 0, accepted_at_ = 0;
+  Seq stored_at_ = 0, accepted_at_ = 0, applied_at_ = 0;
   std::optional<core::DeclarationId> told_applied_;
   bool is_paused_ = false;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
