@@ -91,9 +91,8 @@ void NodeJournals::append(const std::string& node, core::JournalPart part,
         }
         *result = found->second->append(shared->first, shared->count, shared->records);
         // A copy that a write failed on is opened anew with the next hello.
-        if (!*result && (result->error().code() == ErrorCode::io_error ||
-                         result->error().code() == ErrorCode::no_space))
-          copies->erase(found);
+        const auto code = *result ? ErrorCode::corrupt : result->error().code();
+        if (code != ErrorCode::corrupt && code != ErrorCode::conflict) copies->erase(found);
       },
       [result, done = std::move(done)] { done(std::move(*result)); });
 }

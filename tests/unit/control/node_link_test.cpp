@@ -60,7 +60,7 @@ class ScriptedNode final : public link::NodeSide {
   }
   void up(const std::string&, const core::Welcome&) override { ++ups; }
   void down(const std::string&) override { ++downs; }
-  void lost(const std::string&) override {}
+  void lost(const std::string&) override { ++losses; }
   void goodbye(const core::Goodbye& said) override { goodbyes.push_back(said); }
   void received(core::LinkMessage message) override { messages.push_back(std::move(message)); }
   void kept(Seq through) override { kept_through = through; }
@@ -70,7 +70,7 @@ class ScriptedNode final : public link::NodeSide {
   std::unique_ptr<journal::Log> log;
   loop::Loop* loop = nullptr;
   core::Generation accepted;
-  int ups = 0, downs = 0;
+  int ups = 0, downs = 0, losses = 0;
   Seq kept_through = 0;
   std::vector<core::Goodbye> goodbyes;
   std::vector<core::LinkMessage> messages;
@@ -111,6 +111,7 @@ TEST_CASE("control: a node's backlog comes up whole, and the link stays up for a
   CHECK(pair.node.kept_through == 2'100);
   CHECK(pair.node.ups == 1);
   CHECK(pair.node.downs == 0);
+  CHECK(pair.node.losses == 0);
   CHECK(pair.node.goodbyes.empty());
   CHECK(pair.scene.server->is_linked("web-1"));
   const auto& report = pair.scene.state().nodes.at("web-1").report;

@@ -1,4 +1,12 @@
 // What goes over a link once it stands: records up, declarations and their content down.
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+
 #include "control_scene.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/journal/copy.hpp"
@@ -7,6 +15,21 @@
 using namespace datum;
 using test::ControlScene;
 using test::Machine;
+
+namespace {
+
+std::atomic<int>& syncs() {
+  static std::atomic<int> count = 0;
+  return count;
+}
+
+}  // namespace
+
+// In the place of the library's, in all of this program: counted, and done.
+extern "C" int fsync(int fd) {
+  ++syncs();
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace {
 
@@ -85,6 +108,39 @@ TEST_CASE("control: a node's records are kept as they came, and a new welcome go
   const auto file = linked.scene.scratch.path + "/out.export";
   REQUIRE(journal::export_records(**reader, {1, 10}, file));
   CHECK(journal::verify_export(file)->sound);
+}
+
+TEST_CASE("control: a node's records are synced before it is told that they are kept") {
+  Linked linked;
+  for (const Seq last : {2, 5, 9}) {
+    const auto before = syncs().load();
+    linked.machine.send(linked.journal.part(1, last));
+    REQUIRE(linked.kept() == last);
+    CHECK(syncs() > before);
+  }
+}
+
+TEST_CASE(
+    "control: a copy that the disk took nothing more for is gone on with once it does again") {
+  Linked linked;
+  linked.machine.send(linked.journal.part(1, 4));
+  REQUIRE(linked.kept() == 4);
+  // Stands for a disk that is full: writes beyond the end fail.
+  rlimit old{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &old) == 0);
+  rlimit narrow = old;
+  narrow.rlim_cur = std::filesystem::file_size(linked.copy());
+  ::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &narrow) == 0);
+  linked.machine.send(linked.journal.part(5, 7));
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &old) == 0);
+  ::signal(SIGXFSZ, SIG_DFL);
+  CHECK(linked.machine.end_cause() == core::LinkCause::busy);
+  linked.machine.greet();
+  REQUIRE(linked.machine.last<core::Welcome>() != nullptr);
+  CHECK(linked.machine.last<core::Welcome>()->journal_kept == 4);
+  linked.machine.send(linked.journal.part(5, 10));
+  CHECK(linked.kept() == 10);
 }
 
 TEST_CASE("control: records that do not continue what is kept end the link as a clone's") {
