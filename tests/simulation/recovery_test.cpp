@@ -167,3 +167,32 @@ TEST_CASE("recovery: one that dies at any moment is begun again and finds the sa
     REQUIRE(steps < 1000);
   }
 }
+
+TEST_CASE("pass: a hold or a stop that comes in mid-pass ends it after the wave that runs") {
+  const auto manifest =
+      declare({{"/srv/a/", ""}, {"/srv/a/b/", ""}, {"/srv/a/b/c/", ""}, {"/srv/a/b/c/d", "x"}});
+  for (const auto kind : {FaultKind::hold, FaultKind::stop}) {
+    INFO("kind " << static_cast<int>(kind));
+    bool came_between = false;
+    for (std::uint64_t step = 1; step < 200 && !came_between; ++step) {
+      Host host;
+      Order order;
+      order.manifest = manifest;
+      order.faults.emplace_back();
+      order.faults.back().kind = kind;
+      order.faults.back().after_steps = step;
+      REQUIRE(host.live(std::move(order)));
+      const auto waves = host.events<core::ActionsAnnounced>().size();
+      came_between = waves == 1 || waves == 2;  // of four
+      if (!came_between) continue;
+      CHECK_FALSE(host.report->cut_short.empty());
+      REQUIRE(host.events<core::ActionsNotStarted>().size() == 1);
+      CHECK(host.events<core::ActionsNotStarted>()[0].ordinals.size() == 4 - waves);
+      CHECK(host.events<core::PassInterrupted>().size() == 1);
+      CHECK(host.text("/srv/a/b/c/d") == "(nothing)");
+      REQUIRE(host.live(manifest));
+      CHECK(host.text("/srv/a/b/c/d") == "x");
+    }
+    CHECK(came_between);
+  }
+}

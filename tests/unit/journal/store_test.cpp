@@ -495,6 +495,31 @@ TEST_CASE("journal: the map grows while readers read") {
   CHECK((*log)->verify(1)->sound);
 }
 
+TEST_CASE("journal: until the mark of an orderly end lies there nobody else gets the store") {
+  Scratch scratch;
+  const auto folder = scratch.path("store");
+  auto options = options_for(OpenMode::create_or_open);
+  std::vector<ErrorCode> refusals;
+  bool is_closing = false;
+  options.crash_point = [&](std::string_view, const Head&) {
+    if (!is_closing) return;
+    auto other = options_for(OpenMode::open);
+    other.reader_wait_ms = 0;
+    const auto opened = open_log(folder, other);
+    refusals.push_back(opened ? ErrorCode::internal : opened.error().code());
+  };
+  auto log = open_log(folder, options);
+  REQUIRE(log);
+  append_some(**log, 3, 10);
+  is_closing = true;
+  REQUIRE((*log)->close());
+  CHECK(refusals.size() >= 3);  // before the mark's bytes, its name, and the sync of that
+  CHECK(std::count(refusals.begin(), refusals.end(), ErrorCode::busy) ==
+        static_cast<std::ptrdiff_t>(refusals.size()));
+  CHECK(std::filesystem::exists(folder + "/clean"));
+  open_or_fail(folder, OpenMode::open);
+}
+
 TEST_CASE(
     "journal: after a commit that failed the log appends nothing more, and a reopened one does") {
   Scratch scratch;

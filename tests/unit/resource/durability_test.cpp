@@ -508,3 +508,17 @@ TEST_CASE("resource: recovery gives a name back that a change of type had emptie
   CHECK(m.model.find_stat("/srv/x")->mode == 0711);
   CHECK(m.leftovers().empty());
 }
+
+TEST_CASE("resource: a folder whose place cannot be taken gets its name back at once") {
+  Modelled m;
+  m.model.put_directory("/srv");
+  m.pass.run({a_directory("/srv/x").mode("0711").done()});
+  m.pass.options.crash_point = [&](const char* point, std::uint32_t) {
+    if (std::string(point) == "aside") m.model.fail_call(Call::rename, 1, EIO);
+  };
+  const auto result = m.pass.run({a_file("/srv/x").content(m.scene.content, "text").done()});
+  CHECK(result.result("/srv/x").error);
+  REQUIRE(m.model.find_stat("/srv/x"));
+  CHECK(m.model.find_stat("/srv/x")->mode == 0711);
+  CHECK(m.leftovers().empty());
+}
