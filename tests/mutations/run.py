@@ -10,22 +10,16 @@ so a run that was cut off goes on where it was; `--again` forgets it.
 """
 
 import argparse
-import hashlib
-import json
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 import tomllib
-from xml.etree import ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-BUILD_LIMIT_S = 3600  # the first build of a bare copy
-CASE_LIMIT_S = 600  # a mutation that never ends is noticed too, but not for ever
+sys.path.insert(0, str(HERE.parent))
+
+from broken_tree import ROOT, Copy, Memory, digest_tree, tracked_files  # noqa: E402
+
 KEYS = {"file", "old", "new", "program", "case", "row", "why"}
 OPTIONAL = {"row", "why"}
 
@@ -53,119 +47,20 @@ def find_problem(mutation, root=ROOT):
     return ""
 
 
-def tracked_files():
-    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True).stdout
-    names = [os.fsdecode(name) for name in listing.split(b"\0") if name]
-    return [name for name in names if (ROOT / name).is_file()]
-
-
-def digest_tree(names):
-    """Of what programs are built from."""
-    digest = hashlib.sha256()
-    for name in names:
-        if not name.endswith((".cpp", ".hpp", ".capnp", "meson.build", "meson.options", "meson_options.txt")):
-            continue
-        digest.update(f"{name}\0".encode() + hashlib.sha256((ROOT / name).read_bytes()).digest())
-    return digest.hexdigest()
-
-
-class Copy:
-    """The tree that is broken. Files that are as they should be keep their times, so little is built anew."""
-
-    def __init__(self, folder):
-        self.tree = folder / "tree"
-        self.build = self.tree / "build"  # where `./dev build` has it too, so that a compiler cache knows the commands
-
-    def follow(self, names):
-        for above, folders, files in os.walk(self.tree):
-            if pathlib.Path(above) == self.tree and "build" in folders:
-                folders.remove("build")
-            for path in (pathlib.Path(above) / name for name in files):
-                if path.relative_to(self.tree).as_posix() not in names:
-                    path.unlink()
-        for name in names:
-            target, body = self.tree / name, (ROOT / name).read_bytes()
-            if target.is_file() and target.read_bytes() == body:
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(body)
-            shutil.copymode(ROOT / name, target)
-        if not (self.build / "build.ninja").exists():
-            subprocess.run(["meson", "setup", self.build, self.tree], check=True, stdout=subprocess.DEVNULL)
-
-    def make(self, program):
-        """Empty, or what the compiler said."""
-        jobs = os.environ.get("JOBS", str(len(os.sched_getaffinity(0))))
-        done = subprocess.run(["ninja", "-C", self.build, "-j", jobs, f"tests/{program}"], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=BUILD_LIMIT_S, check=False)
-        return "" if done.returncode == 0 else done.stdout[-4000:]
-
-    def run(self, program, case):
-        """passed, failed, or missing (there is no such case)."""
-        name = "".join("\\" + char if char in '\\,[]"*' else char for char in case)
-        with tempfile.TemporaryDirectory(prefix="datum-mutation-") as scratch:
-            child = subprocess.Popen([self.build / "tests" / program, name], stdin=subprocess.DEVNULL,
-                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-                                     env={**os.environ, "TMPDIR": scratch})
-            try:
-                output, _ = child.communicate(timeout=CASE_LIMIT_S)
-            except subprocess.TimeoutExpired:
-                os.killpg(child.pid, 9)
-                child.communicate()
-                return "failed"
-        if b"No test cases matched" in output or b"No tests ran" in output:
-            return "missing"
-        return "passed" if child.returncode == 0 else "failed"
-
-    def find_others(self, program):
-        """Which cases of the program do fail: perhaps the wrong one was named."""
-        with tempfile.TemporaryDirectory(prefix="datum-mutation-") as scratch:
-            report = os.path.join(scratch, "report.xml")
-            subprocess.run([self.build / "tests" / program, "--reporter", "xml", "--out", report], stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": scratch},
-                           timeout=CASE_LIMIT_S, check=False)
-            try:
-                cases = ElementTree.parse(report).iter("TestCase")
-                names = [one.get("name") for one in cases if one.find("OverallResult").get("success") != "true"]
-            except (ElementTree.ParseError, FileNotFoundError):
-                return "the program as a whole dies of it"
-        return f"{len(names)} other cases notice it" + "".join(f"\n         {name}" for name in names[:4])
-
-    def judge(self, mutation):
-        """Empty if the case notices the mutation, else what is wrong."""
-        path = self.tree / mutation["file"]
-        body = path.read_text(encoding="utf-8")
-        path.write_text(body.replace(mutation["old"], mutation["new"]), encoding="utf-8")
-        try:
-            problem = self.make(mutation["program"])
-            if problem:
-                return "does not compile: " + problem
-            if self.run(mutation["program"], mutation["case"]) == "failed":
-                return ""
-            return "survived; " + self.find_others(mutation["program"])
-        finally:
-            path.write_text(body, encoding="utf-8")
-
-
-class Memory:
-    """What passed with this tree: a line for each, so that nothing is lost when a run is cut off."""
-
-    def __init__(self, path, tree, forget):
-        self.path, self.tree = path, tree
-        if forget:
-            path.unlink(missing_ok=True)
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        self.known = {line for line in lines if line.startswith(tree)}
-
-    def key(self, what):
-        return f"{self.tree} {hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()}"
-
-    def has(self, what):
-        return self.key(what) in self.known
-
-    def add(self, what):
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(self.key(what) + "\n")
+def judge(copy, mutation):
+    """Empty if the case notices the mutation, else what is wrong."""
+    path = copy.tree / mutation["file"]
+    body = path.read_text(encoding="utf-8")
+    path.write_text(body.replace(mutation["old"], mutation["new"]), encoding="utf-8")
+    try:
+        problem = copy.make(mutation["program"])
+        if problem:
+            return "does not compile: " + problem
+        if copy.run(mutation["program"], mutation["case"]) == "failed":
+            return ""
+        return "survived; " + copy.find_others(mutation["program"])
+    finally:
+        path.write_text(body, encoding="utf-8")
 
 
 def check_whole(copy, memory, mutations):
@@ -209,7 +104,7 @@ def main():
         began = time.monotonic()
         problem = find_problem(one) or whole.get((one["program"], one["case"]), "")
         if not problem and not memory.has(one):
-            problem = copy.judge(one)
+            problem = judge(copy, one)
             if not problem:
                 memory.add(one)
         failed += 1 if problem else 0
