@@ -49,12 +49,6 @@ class Package(unittest.TestCase):
         again = packages_made.make("control", self.scratch / "again")
         self.assertEqual(self.deb.read_bytes(), again.read_bytes())
 
-    def test_host_is_apart(self):
-        """control package: the host's package has none of its files, and nothing of it is kept for a rollback"""
-        deb = packages_made.make("deb", self.scratch / "host")
-        listed = subprocess.run(["dpkg-deb", "-c", deb], capture_output=True, text=True, check=True).stdout
-        self.assertNotIn("datum-control", listed)
-
     def run_script(self, script, *arguments, without=()):
         bin_, calls = self.scratch / "bin", self.scratch / "calls"
         shutil.rmtree(bin_, ignore_errors=True)

@@ -133,6 +133,7 @@ class Packages(unittest.TestCase):
     def test_whole(self):
         """packages: both have programs, units, script, pages and completion, owned by root, and no configuration"""
         listed = subprocess.run(["dpkg-deb", "-c", self.deb], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("datum-control", listed)  # that has a package of its own, and is not kept for a rollback
         for path in ("usr/bin/datum", "usr/sbin/datum-host", "usr/lib/datum/datum-release", "usr/lib/datum/files",
                      "usr/lib/systemd/system/datum-host.service", "usr/lib/systemd/system/datum-rollback.service",
                      "usr/share/man/man8/datum-host.8.gz", "usr/share/man/man1/datum.1.gz",
