@@ -54,7 +54,11 @@ class StoreLock {
 Status refuse_service(const Arguments& arguments) {
   constexpr std::int64_t kAnswerWithinNs = 5 * kNsPerSecond;
   DATUM_ASSIGN(const auto service, find_service_facts(arguments, kAnswerWithinNs));
-  if (!service) return {};
+  // The root's own, too, whatever store is given: its socket and its marks are taken away.
+  auto of_root = arguments;
+  of_root.state.clear();
+  DATUM_ASSIGN(const auto other, find_service_facts(of_root, kAnswerWithinNs));
+  if (!service && !other) return {};
   return fail(ErrorCode::busy,
               "the service runs; stop it (systemctl stop datum-host) before the machine becomes an "
               "image");

@@ -40,9 +40,50 @@ constexpr std::string_view kRestoring = "restoring";
 // Datum's own folders are three deep; what is deeper is not Datum's.
 constexpr int kMaxDepth = 16;
 constexpr int kMostImages = 100;
+// As host::metrics_text begins.
+constexpr std::string_view kMetricsBegin = "# HELP datum_";
+
+// "image-20310501T101500Z", "damaged-20310501T101500Z-2": what Datum itself gave such a name.
+bool is_named_by_time(std::string_view name, std::string_view prefix) {
+  constexpr std::string_view kForm = "00000000T000000Z";
+  if (!name.starts_with(prefix) || name.size() < prefix.size() + kForm.size()) return false;
+  name.remove_prefix(prefix.size());
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t at = 0; at < kForm.size(); ++at)
+    if (is_digit(kForm[at]) ? !is_digit(name[at]) : name[at] != kForm[at]) return false;
+  name.remove_prefix(kForm.size());
+  return name.empty() || (name.size() > 1 && name.front() == '-' &&
+                          std::all_of(name.begin() + 1, name.end(), is_digit));
+}
+
+// What can be seen beforehand to keep a name from being moved or removed.
+Status check_name(const os::FileStat& stat, const std::string& path) {
+  if (stat.mount_root)
+    return fail(ErrorCode::refused, path + ": something is mounted there; nothing was touched");
+  if (stat.immutable)
+    return fail(ErrorCode::refused, path + ": nobody may change it (chattr); nothing was touched");
+  return {};
+}
+
+Status check_tree(os::Files& files, const os::Handle& parent, const std::string& name,
+                  const std::string& path, int depth) {
+  const auto stat = files.stat_at(parent, name);
+  if (!stat && stat.error().code() == ErrorCode::not_found) return {};
+  if (!stat) return fail(Error(stat.error()).context(path));
+  DATUM_TRY(check_name(*stat, path));
+  if (stat->type != os::FileType::directory) return {};
+  if (depth > kMaxDepth)
+    return fail(ErrorCode::limit_exceeded, path + ": folders are too deep to be Datum's");
+  DATUM_ASSIGN(const auto folder, files.open_directory(parent, name, os::Follow::no));
+  DATUM_ASSIGN(const auto entries, files.list(folder));
+  for (const auto& entry : entries)
+    DATUM_TRY(check_tree(files, folder, entry.name, path + "/" + entry.name, depth + 1));
+  return {};
+}
 
 Status remove_tree(os::Files& files, const os::Handle& parent, std::string_view name, int depth) {
   DATUM_ASSIGN(const auto stat, files.stat_at(parent, name));
+  DATUM_TRY(check_name(stat, std::string(name)));
   if (stat.type != os::FileType::directory) return files.remove_file(parent, name);
   if (depth > kMaxDepth)
     return fail(ErrorCode::limit_exceeded, std::string(name) + ": folders are too deep");
@@ -62,10 +103,7 @@ class Stripping {
     DATUM_TRY(refuse_a_running_rollback());
     DATUM_TRY(strip_store());
     for (const auto& [folder, name] : kMarks) DATUM_TRY(remove_below(below(folder), name));
-    if (const auto& file = request_.metrics; !file.empty()) {
-      const auto slash = file.rfind('/');
-      DATUM_TRY(remove_below(slash == 0 ? "/" : file.substr(0, slash), file.substr(slash + 1)));
-    }
+    DATUM_TRY(remove_metrics());
     return std::move(parts_);
   }
 
@@ -74,8 +112,44 @@ class Stripping {
     return (request_.root == "/" ? "" : request_.root) + "/" + std::string(path);
   }
 
+  // Below another root no link is followed: what it says is meant for the machine that the image
+  // becomes, and here it leads out to this one.
+  Result<os::Handle> open_folder(const std::string& path) {
+    const auto& root = request_.root;
+    if (root == "/" || !path.starts_with(root + "/")) return files_.open_root(path);
+    DATUM_ASSIGN(auto folder, files_.open_root(root));
+    for (std::size_t at = root.size() + 1; at < path.size();) {
+      const auto end = std::min(path.find('/', at), path.size());
+      auto next = files_.open_directory(folder, path.substr(at, end - at), os::Follow::no);
+      if (!next) return fail(std::move(next).error().context(path.substr(0, end)));
+      folder = std::move(*next);
+      at = end + 1;
+    }
+    return folder;
+  }
+
+  // Only what begins as the service writes it: whatever else the configuration names is not
+  // Datum's.
+  Status remove_metrics() {
+    const auto& file = request_.metrics;
+    if (file.empty()) return {};
+    const auto slash = file.rfind('/');
+    const auto path = slash == 0 ? std::string("/") : file.substr(0, slash);
+    const auto name = file.substr(slash + 1);
+    const auto folder = open_folder(path);
+    if (!folder && folder.error().code() == ErrorCode::not_found) return {};
+    if (!folder) return fail(folder.error());
+    const auto stat = files_.stat_at(*folder, name);
+    if (!stat || stat->type != os::FileType::regular) return {};
+    DATUM_ASSIGN(const auto opened, files_.open_file(*folder, name, os::Access::read));
+    Bytes begin(kMetricsBegin.size());
+    DATUM_ASSIGN(const auto size, files_.read(opened, begin));
+    if (as_text(ByteView(begin).first(size)) != kMetricsBegin) return {};
+    return remove_in(*folder, path, name);
+  }
+
   Status refuse_a_running_rollback() {
-    const auto folder = files_.open_root(below(kRelease));
+    const auto folder = open_folder(below(kRelease));
     if (!folder || !files_.stat_at(*folder, kRestoring)) return {};
     return fail(ErrorCode::refused, below(kRelease) +
                                         ": a rollback is being done, or was cut off; start the "
@@ -92,26 +166,64 @@ class Stripping {
   }
 
   Status remove_below(const std::string& path, std::string_view name) {
-    auto folder = files_.open_root(path);
+    auto folder = open_folder(path);
     if (!folder && folder.error().code() == ErrorCode::not_found) return {};
     if (!folder) return fail(std::move(folder).error());
+    const auto stat = files_.stat_at(*folder, name);
+    if (stat && stat->type == os::FileType::directory)
+      return fail(ErrorCode::refused, path + "/" + std::string(name) +
+                                          ": a folder, where Datum has "
+                                          "a file; look what it is");
     return remove_in(*folder, path, name);
   }
 
   Status strip_store() {
-    auto store = files_.open_root(request_.store);
+    auto store = open_folder(request_.store);
     if (!store && store.error().code() == ErrorCode::not_found) return {};
     if (!store) return fail(std::move(store).error());
+    DATUM_TRY(check_store(*store));
     for (const auto name : kOwn) DATUM_TRY(remove_in(*store, request_.store, name));
     DATUM_TRY(set_history_aside(*store));
     return request_.discard_journal ? discard(*store) : Status{};
   }
 
+  // Before anything is touched: it is a store, and nothing stands in the way of what is to be done.
+  Status check_store(const os::Handle& store) {
+    bool has_parts = false;
+    const auto check = [&](std::string_view name) -> Status {
+      if (files_.stat_at(store, name)) has_parts = true;
+      const auto path = request_.store + "/" + std::string(name);
+      return check_tree(files_, store, std::string(name), path, 0);
+    };
+    for (const auto name : kOwn) DATUM_TRY(check(name));
+    for (const auto name : kHistory) DATUM_TRY(check(name));
+    DATUM_ASSIGN(const auto images, names_with(store, kAsidePrefix));
+    bool has_journal = files_.stat_at(store, kImageJournal) ||
+                       files_.stat_at(store, "journal.compacting") ||
+                       files_.stat_at(store, kImportedName);
+    for (const auto& name : images) {
+      DATUM_TRY(check(name));
+      const auto image = files_.open_directory(store, name, os::Follow::no);
+      has_journal = has_journal || (image && files_.stat_at(*image, kImageJournal));
+    }
+    DATUM_ASSIGN(const auto damaged, names_with(store, kDamagedPrefix));
+    for (const auto& name : damaged) DATUM_TRY(check(name));
+    if (has_parts && !has_journal && images.empty() && damaged.empty())
+      return fail(ErrorCode::refused, request_.store +
+                                          ": no journal lies there, so it is no store of Datum's, "
+                                          "or one that has lost it; nothing was touched");
+    return {};
+  }
+
+  // Folders that Datum named so.
   Result<std::vector<std::string>> names_with(const os::Handle& store, std::string_view prefix) {
     DATUM_ASSIGN(const auto entries, files_.list(store));
     std::vector<std::string> names;
-    for (const auto& entry : entries)
-      if (entry.name.starts_with(prefix)) names.push_back(entry.name);
+    for (const auto& entry : entries) {
+      if (!is_named_by_time(entry.name, prefix)) continue;
+      DATUM_ASSIGN(const auto stat, files_.stat_at(store, entry.name));
+      if (stat.type == os::FileType::directory) names.push_back(entry.name);
+    }
     std::sort(names.begin(), names.end());
     return names;
   }

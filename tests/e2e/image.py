@@ -42,7 +42,7 @@ class Image(unittest.TestCase):
         for base, names in ((self.state, IDENTITY), (self.root, MARKS + KEPT)):
             for name in names:
                 (base / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                (base / name).write_text("x\n")
+                (base / name).write_text("# HELP datum_x y\n" if name.endswith(".prom") else "x\n")
         if not (self.root / "run/datum/host.sock").exists():
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
                 os.chdir(self.root / "run/datum")
@@ -159,6 +159,53 @@ class Image(unittest.TestCase):
                 break
         print(f"# {boundary - 1} moments")
         self.assertGreater(boundary, 10)
+
+    def test_not_datums(self):
+        """image: what only looks like Datum's stays: a file or folder that metrics names, a folder that is no store, names like its own"""
+        other = self.root / "srv/datum.prom"
+        other.write_text("somebody else's\n")
+        notes = self.state / "image-notes"
+        notes.mkdir()
+        (notes / "read me").write_text("mine\n")
+        (self.state / "image-file").write_text("mine\n")
+        done = self.prepare("--discard-journal")
+        self.assertEqual(done.code, 0, done.text)
+        self.assertEqual(other.read_text(), "somebody else's\n")
+        self.assertEqual(((notes / "read me").read_text(), (self.state / "image-file").read_text()), ("mine\n", "mine\n"))
+        other.unlink()
+        other.mkdir()
+        (other / "sub").write_text("x\n")
+        self.assertEqual(self.prepare().code, 0)
+        self.assertTrue((other / "sub").exists())
+        home = self.root / "home"
+        for name in ("identity", "tools", "blobs"):
+            (home / name).mkdir(parents=True)
+            (home / name / "f").write_text("mine\n")
+        done = fleet.datum("prepare-image", "--root", self.root, "--config", self.bench.config, "--state", home)
+        self.assertEqual(done.code, 1, done.text)
+        self.assertIn("no journal lies there", done.err)
+        self.assertEqual(len(list(home.rglob("f"))), 3)
+
+    def test_links(self):
+        """image: below another root no link is followed, so that an image's own links do not lead to this machine"""
+        outside = self.root.parent / "outside"
+        for name in ("datum/host.sock", "datum-started"):
+            (outside / name).parent.mkdir(parents=True, exist_ok=True)
+            (outside / name).write_text("x\n")
+        shutil.rmtree(self.root / "run")
+        (self.root / "run").symlink_to(outside)
+        done = self.prepare()
+        self.assertNotEqual(done.code, 0, done.text)
+        self.assertIn(str(self.root / "run"), done.err)
+        self.assertTrue((outside / "datum/host.sock").exists() and (outside / "datum-started").exists())
+        store = self.root.parent / "elsewhere"
+        shutil.copytree(self.state, store, symlinks=True)
+        inside = self.root / "var/lib/datum-state"
+        inside.symlink_to(store)
+        before = sorted(str(path) for path in store.rglob("*"))
+        done = fleet.datum("prepare-image", "--root", self.root, "--config", self.bench.config, "--state", inside)
+        self.assertNotEqual(done.code, 0, done.text)
+        self.assertEqual(sorted(str(path) for path in store.rglob("*")), before)
 
     def test_damaged(self):
         """image: a damaged store is refused until it is set aside, which then is history like the rest"""
