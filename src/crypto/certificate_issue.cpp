@@ -2,6 +2,8 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+
 #include "datum/base/assert.hpp"
 #include "datum/crypto/certificate.hpp"
 #include "openssl_types.hpp"
@@ -35,7 +37,13 @@ void add_extensions(X509* certificate, const Subject& subject) {
   add_extension(certificate, NID_subject_alt_name, "URI:" + to_uri(subject));
 }
 
-NameHandle make_name(const std::string& text) {
+// The end of a URI that is longer than a common name may be: it is for people, and the whole stands
+// in the subject alternative name, which is what is read. The end, because it has the whole
+// "/NAME": cut at the other side, a node of a mesh with a long name would be called as its
+// authority is, and be taken for one that issued itself.
+NameHandle make_name(const std::string& uri) {
+  constexpr std::size_t kMaxCommonName = 64;  // bytes: ub-common-name of RFC 5280
+  const auto text = uri.substr(uri.size() - std::min(uri.size(), kMaxCommonName));
   NameHandle name(X509_NAME_new());
   DATUM_ASSERT(name != nullptr);
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -108,12 +109,12 @@ class Plane:
         self.socket = folder / "run/control.sock"
         self.process = None
 
-    def start(self):
+    def start(self, *flags):
         self.log = open(self.folder / "log", "ab")
         before = self.log.tell()
         self.process = subprocess.Popen(
             [CONTROL, "serve", "--state", self.folder / "state", "--socket", self.socket, "--listen", "127.0.0.1:0",
-             "--heartbeat", "1s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
+             "--heartbeat", "1s", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
         said = hosting.wait(lambda: re.search(rb"listens at \S+:(\d+)", (self.folder / "log").read_bytes()[before:]))
         self.way.target = int(said[1])
 
@@ -135,8 +136,8 @@ class Plane:
     def token(self, *flags):
         return re.search(r"dtm1_\w+", self.ask("token", "create", *flags))[0]
 
-    def node(self):
-        return json.loads(self.ask("node", fleet.HOST, "--json"))
+    def node(self, name=fleet.HOST):
+        return json.loads(self.ask("node", name, "--json"))
 
 
 class Mesh(unittest.TestCase):
@@ -234,6 +235,26 @@ class Mesh(unittest.TestCase):
         self.assertEqual(triggers, ["declaration", "declaration"])
         verified = fleet.datum("journal", "verify", "--state", self.bench.state)
         self.assertEqual(verified.code, 0, verified.text)
+
+    def test_longest_names(self):
+        """mesh: a mesh and a node with names of 63 are made, enrolled and linked, and both ends start again with them"""
+        mesh, node = "m" * 63, "n" * 63
+        self.plane.end()
+        shutil.rmtree(self.plane.folder / "state")
+        self.plane.start("--mesh", mesh)
+        token = self.bench.scratch / "token"
+        token.write_text(self.plane.token())
+        self.bench.configure(f'host: {node}\nreconciliation: {{mode: enforce}}\ncontrol: ["127.0.0.1:{self.way.port}"]\n')
+        done = fleet.datum("enrol", "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state,
+                           "--name", node, "--from-file", token)
+        self.assertEqual((done.code, f"enrolled: {node} in {mesh}" in done.out), (0, True), done.text)
+        for _ in range(2):
+            host = self.bench.start()
+            host.wait_ready()
+            hosting.wait(lambda: self.plane.node(node)["linked"])
+            self.assertEqual(host.stop(), 0, host.said)
+            self.plane.end()
+            self.plane.start()
 
     def test_through_service(self):
         """mesh: enrolled through the service, which is hosted before and linked at once; a second time is refused"""

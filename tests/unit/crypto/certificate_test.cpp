@@ -64,6 +64,55 @@ TEST_CASE("crypto: a certificate says what it was issued for") {
   CHECK(made->der.size() < 600);
 }
 
+TEST_CASE("crypto: names of 63 of a mesh, its authority and a node are issued, read and judged") {
+  const std::string longest(63, 'm');
+  const Mesh mesh(longest.c_str());
+  CHECK(read_certificate(mesh.authority.der)->subject ==
+        Subject{Role::authority, longest, "authority"});
+  const auto key = PrivateKey::generate();
+  REQUIRE(key);
+  for (const std::size_t size : {1U, 40U, 62U, 63U})
+    for (const auto role : {Role::node, Role::control}) {
+      const Subject subject{role, longest, std::string(size, 'n')};
+      const auto made =
+          issue(mesh.key, mesh.authority, subject, key->public_key(), kYear, random_id());
+      REQUIRE(made);
+      const auto read = read_certificate(made->der);
+      REQUIRE(read);
+      CHECK(read->subject == subject);
+      CHECK(judged(mesh, *read, role).distrust == Distrust::none);
+    }
+  const std::string cut = longest.substr(1);  // the same common name, and another mesh
+  CHECK(
+      judge(mesh.issued(Role::node), std::vector{mesh.authority}, Role::node, cut, kNow).distrust ==
+      Distrust::mesh);
+}
+
+TEST_CASE("crypto: a common name is the URI, or the end of one that is longer than 64 bytes") {
+  const auto holds = [](const Certificate& certificate, const std::string& name) {
+    // A UTF8String (12) of that size, as the subject and nowhere else.
+    const auto text = std::string("\x0c") + static_cast<char>(name.size()) + name;
+    const std::string_view der(reinterpret_cast<const char*>(certificate.der.data()),
+                               certificate.der.size());
+    return der.find(text) != std::string_view::npos;
+  };
+  const auto issued = [](const std::string& its_mesh, const std::string& node) {
+    const Mesh mesh(its_mesh.c_str());
+    const auto made = issue(mesh.key, mesh.authority, {Role::node, its_mesh, node},
+                            mesh.key.public_key(), kYear, random_id());
+    REQUIRE(made);
+    return *made;
+  };
+  const std::string node(50, 'n');
+  CHECK(holds(issued("prod1", node), "datum://prod1/" + node));   // 64 bytes
+  CHECK(holds(issued("prod12", node), "atum://prod12/" + node));  // 65
+  const std::string longest(63, 'm');
+  CHECK(holds(issued(longest, std::string(63, 'n')), "/" + std::string(63, 'n')));
+  const auto node_of_long = issued(longest, "web-1");
+  CHECK(holds(node_of_long, std::string(58, 'm') + "/web-1"));
+  CHECK(holds(node_of_long, std::string(54, 'm') + "/authority"));  // who issued it
+}
+
 TEST_CASE("crypto: a certificate in force is taken for its role and mesh") {
   const Mesh mesh;
   CHECK(judged(mesh, mesh.issued(Role::node), Role::node).distrust == Distrust::none);
