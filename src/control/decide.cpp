@@ -139,11 +139,18 @@ std::optional<core::Goodbye> check_credential(const State& state, const std::str
   return std::nullopt;
 }
 
-Events restore_plane(const State& state, core::Actor by) {
+Events restore_plane(const State& state, core::Actor by, WallNs now) {
   // More than anybody gives between two backups.
   constexpr std::uint64_t kOrdersBetween = 1'000'000;
-  return {PlaneRestored{state.last, std::max<std::uint64_t>(state.last.epoch, 1) + 1,
-                        state.last_order + kOrdersBetween, std::move(by)}};
+  // A second restore of the same backup knows nothing of the first, and nodes may have got
+  // generations and orders of it: so both begin at the time of the restore. The epoch is in seconds
+  // since 1970, an order's number in their thousandths: nobody gives a thousand orders a second. A
+  // clock that stands before the backup still gives more than the backup knows.
+  constexpr std::uint64_t kOrdersPerSecond = 1'000;
+  const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(now.ns, 0) / kNsPerSecond);
+  const auto epoch = std::max(std::max<std::uint64_t>(state.last.epoch, 1) + 1, seconds);
+  const auto order = std::max(state.last_order + kOrdersBetween, seconds * kOrdersPerSecond);
+  return {PlaneRestored{state.last, epoch, order, std::move(by)}};
 }
 
 Newer check_newer(const State& state, const std::string& node, const core::Generation& accepted) {

@@ -26,7 +26,7 @@ core::Signed sign_body(const crypto::PrivateKey& signer, const core::Declaration
 // hand.
 constexpr std::int64_t kLeastUnlinkedNs = 5 * kNsPerSecond;
 constexpr std::int64_t kMostUnlinkedNs = 86'400 * kNsPerSecond;
-// The first epoch begins with the mesh; a restored control plane begins the next.
+// The first epoch begins with the mesh; a restored control plane begins a later one.
 constexpr std::uint64_t kFirstEpoch = 1;
 
 }  // namespace

@@ -180,8 +180,9 @@ Result<State> make_journal(const std::string& folder, const core::Actor& by) {
   DATUM_ASSIGN(const auto before, fold_ledger(*log));
   const auto loop = uv::make_loop(1);
   auto& clock = loop->clock();
-  DATUM_TRY(append_alone(*log, restore_plane(before, by),
-                         {clock.wall_now(), clock.boot_now(), clock.boot_id()}));
+  const auto now = clock.wall_now();
+  DATUM_TRY(
+      append_alone(*log, restore_plane(before, by, now), {now, clock.boot_now(), clock.boot_id()}));
   DATUM_ASSIGN(auto state, fold_ledger(*log));
   DATUM_TRY(log->close());
   return state;

@@ -5,9 +5,11 @@ than the backup waits for a person, and no file that was changed is believed."""
 
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
@@ -76,7 +78,10 @@ class Backup(unittest.TestCase):
         self.assertIn("generation 1.1", done.stdout)
         self.assertEqual({path.relative_to(self.state): path.read_bytes() for path in self.state.glob("*.key")}, kept)
         self.plane.start()
-        self.assertEqual(self.status()["generation"], {"epoch": 2, "number": 0})
+        generation = self.status()["generation"]
+        self.assertEqual(generation["number"], 0)
+        self.assertGreater(generation["epoch"], 1)
+        self.assertIn(f"is of epoch {generation['epoch']}\n", done.stdout)
         hosting.wait(lambda: self.status()["newer"] == [fleet.HOST])
         self.assertFalse(self.plane.node()["linked"])
         self.assertEqual(self.content(), "two\n")
@@ -92,10 +97,23 @@ class Backup(unittest.TestCase):
         hosting.wait(lambda: mesh.Mesh.is_kept(self))
         self.push("three\n")
         host.wait_until(lambda: self.content() == "three\n")
-        hosting.wait(lambda: self.plane.node()["applied"] == {"epoch": 2, "number": 1})
+        hosting.wait(lambda: self.plane.node()["applied"] == {"epoch": generation["epoch"], "number": 1})
         self.plane.ask("hold", fleet.HOST, "--reason", "numbers go on")
         hosting.wait(lambda: self.plane.node()["order"]["state"] == "acknowledged")
         self.assertEqual(host.stop(), 0, host.said)
+
+    def test_twice(self):
+        """backup: each restore of the same file begins an epoch of its own, above the one that a former restore began"""
+        self.plane.token()
+        self.assertEqual(self.backup().returncode, 0)
+        epochs = []
+        for name in ("first", "second"):
+            done = self.restore(state=self.bench.scratch / name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            epochs.append(int(re.search(r"is of epoch (\d+)$", done.stdout, re.MULTILINE)[1]))
+            began = int(time.time())
+            hosting.wait(lambda: int(time.time()) > began)
+        self.assertLess(epochs[0], epochs[1])
 
     def test_refused(self):
         """backup: another passphrase, a changed or cut file, a folder that has something are refused, and nothing is made"""

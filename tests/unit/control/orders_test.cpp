@@ -64,6 +64,49 @@ TEST_CASE("orders: nodes are chosen by name, by all of the labels, or all, in on
   CHECK(choose_nodes(state, {{}, true, {}})->size() == 2);
 }
 
+TEST_CASE("orders: every restore of a backup begins an epoch and order numbers of its own") {
+  const auto restored = [](const State& backup, std::int64_t seconds) {
+    const auto events = restore_plane(backup, person_named("ada"), {seconds * kNsPerSecond + 7});
+    REQUIRE(events.size() == 1);
+    return std::get<core::control::PlaneRestored>(events.front());
+  };
+  constexpr std::int64_t kNow = 1'800'000'000;
+  State backup;
+  backup.last = {1, 9};
+  backup.last_order = 30;
+  const auto first = restored(backup, kNow);
+  CHECK(first.last == core::Generation{1, 9});
+  CHECK(first.epoch == 1'800'000'000);
+  CHECK(first.order == 1'800'000'000'000);
+  const auto second = restored(backup, kNow + 1);
+  CHECK(second.epoch > first.epoch);
+  CHECK(second.order >= first.order + 1'000);
+  // A clock that stands before the backup, or before 1970.
+  for (const auto seconds : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-5}}) {
+    CHECK(restored(backup, seconds).epoch == 2);
+    CHECK(restored(backup, seconds).order == 1'000'030);
+    CHECK(restored(State{}, seconds).epoch == 2);
+  }
+  auto again = backup;
+  evolve(again, second, {1, {}});
+  CHECK(restored(again, kNow).epoch == second.epoch + 1);
+  CHECK(restored(again, kNow).order == second.order + 1'000'000);
+}
+
+TEST_CASE("orders: what a node has of one restore is newer to the next, not known to it") {
+  auto state = mesh_of({"web-1"});
+  state.last = {1, 3};
+  const auto restore = [&](std::int64_t seconds) {
+    auto plane = state;
+    for (const auto& event : restore_plane(plane, person_named("ada"), {seconds * kNsPerSecond}))
+      evolve(plane, event, {9, {}});
+    return plane;
+  };
+  const core::Generation of_first{restore(1'800'000'000).last.epoch, 1};
+  CHECK_FALSE(check_newer(restore(1'800'000'000), "web-1", of_first).is_refused);
+  CHECK(check_newer(restore(1'800'000'060), "web-1", of_first).is_refused);
+}
+
 TEST_CASE("orders: each has a number of its own above all before, and a duration that ends") {
   auto state = mesh_of({"web-1", "web-2"});
   for (const auto& event : hold_events(state, {"web-1", "web-2"}))

@@ -25,8 +25,9 @@ inline constexpr std::size_t kMaxTokens = 1'000;
 // A token lives at most this long: it is a secret that lies about.
 inline constexpr std::int64_t kMaxTokenLifeNs = 366 * 86'400 * kNsPerSecond;
 
-// Of a store that was made of a backup: a new epoch, and order numbers that no node has seen.
-[[nodiscard]] Events restore_plane(const State& state, core::Actor by);
+// Of a store that was made of a backup: a new epoch, and order numbers that no node has seen, not
+// from an earlier restore of the same backup either.
+[[nodiscard]] Events restore_plane(const State& state, core::Actor by, WallNs now);
 
 // The first records of a store: what it is and its keys.
 struct Creation {
