@@ -82,9 +82,12 @@ class Guard(unittest.TestCase):
 
     def test_stays(self):
         """guard: once the end of the pass is kept upstream it stays, however long the way is cut and whoever dies then"""
-        self.push("two\n", "--revert-unless-linked", "5s")
+        self.push("two\n", "--revert-unless-linked", "8s")
         hosting.wait(lambda: self.plane.node()["applied"]["number"] == 2)
         hosting.wait(lambda: mesh.Mesh.is_kept(self))
+        # The node has to hear of it, too, which nothing shows: its answer has a heartbeat's time.
+        heard = self.plane.node()["lastHeard"]
+        hosting.wait(lambda: self.plane.node()["lastHeard"] != heard)
         self.way.gate = lambda: True
         self.assertEqual(self.host.stop(), 0, self.host.said)
         self.host = self.bench.start()
@@ -92,7 +95,7 @@ class Guard(unittest.TestCase):
         self.bench.configure(f"host: {fleet.HOST}\nreconciliation: {{mode: enforce, interval: 3s}}\n"
                              f'control: ["127.0.0.1:{self.way.port}"]\n')
         self.host.signal(signal.SIGHUP)
-        for _ in range(3):  # longer than it would have had
+        for _ in range(4):  # longer than it would have had
             self.host.wait_pass()
         self.assertEqual((self.content(), self.passes()), ("two\n", 0))
 
