@@ -287,7 +287,8 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
                                      {core::ActorKind::service, "datum-host", 0, ""}});
   awaits_order_ = welcome.order != 0;
   reconnect_waits_ = reconnect_waits_ || was_lost;
-  declarations_.link_up();
+  // What was undone since is not applied, whatever was said before.
+  if (!host_.reverted || host_.reverted().empty()) declarations_.link_up();
   host_.changed();
   if (!awaits_order_ && std::exchange(reconnect_waits_, false)) host_.reconnected();
 }
