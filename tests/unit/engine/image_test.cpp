@@ -21,7 +21,7 @@ struct Golden {
     for (const char* name :
          {"store/journal/data.mdb", "store/blobs/a/b", "store/archive/c", "store/key",
           "store/identity/key.pem", "store/declarations/1.1", "store/tools/x.out", "store/incoming",
-          "store/damaged-1/journal/data.mdb", "var/lib/datum/release/confirmed",
+          "store/damaged-20310501T101500Z/journal/data.mdb", "var/lib/datum/release/confirmed",
           "var/lib/datum/release/trial", "run/datum/no-pass", "run/datum-started"}) {
       fs::create_directories(fs::path(at(name)).parent_path());
       std::ofstream(at(name)) << name;
@@ -55,7 +55,7 @@ TEST_CASE("image: what is this machine's goes, its history moves, the release st
   if (!parts) FAIL(parts.error().message());
   const std::string aside = "store/image-19700101T000001Z/";
   CHECK(golden.left() == std::set<std::string>{aside + "archive/c", aside + "blobs/a/b",
-                                               aside + "damaged-1/journal/data.mdb",
+                                               aside + "damaged-20310501T101500Z/journal/data.mdb",
                                                aside + "journal/data.mdb", aside + "key",
                                                "var/lib/datum/release/confirmed"});
   CHECK(parts->size() == 12);
