@@ -150,21 +150,62 @@ Result<Seq> print_new(const Arguments& arguments, const Filter& filter, journal:
   return from;
 }
 
+// Until the user had enough, or another file has the place of the one that is read.
+Result<StoreWatch::Woken> follow_file(const Arguments& arguments, const Filter& filter,
+                                      journal::Reader& reader, StoreWatch& watch, Seq& from) {
+  for (;;) {
+    DATUM_ASSIGN(from, print_new(arguments, filter, reader, from));
+    // Whoever reads it went: how the command ends says so.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return StoreWatch::Woken::stopped;
+    reader.release_memory();
+    DATUM_ASSIGN(const auto woken, watch.wait());
+    if (woken != StoreWatch::Woken::written) return woken;
+  }
+}
+
+// The head that was shown last, of the store that was followed: a compaction keeps both.
+Status check_same_story(journal::Reader& reader, const Id128& store, const journal::Head& shown) {
+  bool is_same = reader.store_id() == store;
+  if (is_same && shown.seq != 0) {
+    const auto read = reader.read(shown.seq, [&](const journal::Record& record) {
+      is_same = journal::hash_of(record) == shown.hash;
+      return journal::Visit::stop;
+    });
+    // What is archived may have been taken elsewhere since.
+    DATUM_ASSIGN(const auto head, reader.read_head());
+    if (!read) is_same = read.error().code() == ErrorCode::not_found && shown.seq < head.seq;
+  }
+  if (is_same) return {};
+  return fail(ErrorCode::conflict, "another store, or an older copy of it, has its place");
+}
+
+Error no_more(const std::string& path, const Error& why) {
+  return {ErrorCode::not_found, path +
+                                    ": the store was moved, removed or replaced; begin again to "
+                                    "follow what is there now (" +
+                                    why.message() + ")"};
+}
+
+// A service compacts its store in place, and a command that archives does: then the same records
+// lie in another file, and what comes next goes there.
 Result<int> follow(const Arguments& arguments, const Filter& filter, const std::string& path,
                    Seq from) {
-  DATUM_ASSIGN(const auto reader, history::open_live_reader(path));
-  DATUM_ASSIGN(auto watch, StoreWatch::open(path));
+  std::optional<Id128> store;
+  journal::Head shown;
   for (;;) {
-    DATUM_ASSIGN(from, print_new(arguments, filter, *reader, from));
-    if (finish(0) != 0) return 1;
-    reader->release_memory();
-    DATUM_ASSIGN(const auto woken, watch.wait());
+    // The watch first: what is replaced between the two is told by it.
+    auto watch = StoreWatch::open(path);
+    if (!watch) return fail(store ? no_more(path, watch.error()) : watch.error());
+    auto reader = history::open_live_reader(path);
+    if (!reader) return fail(store ? no_more(path, reader.error()) : reader.error());
+    if (store) {
+      const auto same = check_same_story(**reader, *store, shown);
+      if (!same) return fail(no_more(path, same.error()));
+    }
+    store = (*reader)->store_id();
+    DATUM_ASSIGN(const auto woken, follow_file(arguments, filter, **reader, *watch, from));
     if (woken == StoreWatch::Woken::stopped) return 0;
-    if (woken == StoreWatch::Woken::gone)
-      return fail(ErrorCode::not_found,
-                  path +
-                      ": the store was moved, removed or rebuilt; begin again to follow what "
-                      "is there now");
+    DATUM_ASSIGN(shown, (*reader)->read_head());
   }
 }
 

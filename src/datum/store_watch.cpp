@@ -38,25 +38,44 @@ Result<StoreWatch> StoreWatch::open(const std::string& store_folder) {
   sigaddset(&stops, SIGTERM);
   if (::sigprocmask(SIG_BLOCK, &stops, nullptr) != 0)
     return fail(error_from_errno(errno, "block signals"));
-  const auto file = store_folder + "/journal/data.mdb";
-  StoreWatch watch(file, ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
+  const auto folder = store_folder + "/journal";
+  StoreWatch watch(folder + "/data.mdb", ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
                    ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
   if (watch.events_ < 0 || watch.signals_ < 0) return fail(error_from_errno(errno, "watch"));
-  constexpr std::uint32_t kWatched = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
-  if (::inotify_add_watch(watch.events_, file.c_str(), kWatched) < 0)
-    return fail(error_from_errno(errno, "watch " + file));
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return fail(error_from_errno(errno, "watch " + file));
-  watch.device_ = info.st_dev;
-  watch.inode_ = info.st_ino;
+  DATUM_TRY(watch.watch(folder));
   return watch;
+}
+
+// A compaction may exchange both folders between two of these steps: then what is watched is not
+// what has the name, and it is watched anew.
+Status StoreWatch::watch(const std::string& folder) {
+  constexpr int kMostTries = 100;
+  constexpr std::uint32_t kOfFile = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
+  constexpr std::uint32_t kOfFolder = IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    struct stat before {};
+    struct stat after {};
+    if (::stat(file_.c_str(), &before) != 0) return fail(error_from_errno(errno, "watch " + file_));
+    const int of_folder = ::inotify_add_watch(events_, folder.c_str(), kOfFolder);
+    const int of_file = ::inotify_add_watch(events_, file_.c_str(), kOfFile);
+    const int reason = errno;
+    const bool is_same = ::stat(file_.c_str(), &after) == 0 && after.st_dev == before.st_dev &&
+                         after.st_ino == before.st_ino;
+    device_ = before.st_dev;
+    inode_ = before.st_ino;
+    if (is_same && of_folder >= 0 && of_file >= 0) return {};
+    if (is_same) return fail(error_from_errno(reason, "watch " + file_));
+    ::inotify_rm_watch(events_, of_folder);
+    ::inotify_rm_watch(events_, of_file);
+  }
+  return fail(ErrorCode::conflict, file_ + ": it is replaced again and again");
 }
 
 // A file whose last name went tells so by its attributes: an open reader keeps it alive. After a
 // compaction another one has its name.
 bool StoreWatch::is_gone(std::uint32_t mask) const {
-  if ((mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0) return true;
-  if ((mask & IN_ATTRIB) == 0) return false;
+  if ((mask & IN_DELETE_SELF) != 0) return true;
+  if ((mask & (IN_ATTRIB | IN_MOVE_SELF)) == 0) return false;
   struct stat info {};
   return ::stat(file_.c_str(), &info) != 0 || info.st_dev != device_ || info.st_ino != inode_;
 }

@@ -19,13 +19,14 @@ class StoreWatch {
   ~StoreWatch();
 
   enum class Woken { written, stopped, gone };
-  // `gone`: the file was removed or replaced, so that nothing more will be seen through it. Writes
-  // before this call and after the last one count.
+  // `gone`: the file, or the folder of the journal, was moved, removed or replaced, so that nothing
+  // more will be seen through it. Writes before this call and after the last one count.
   [[nodiscard]] Result<Woken> wait();
 
  private:
   StoreWatch(std::string file, int events, int signals)
       : file_(std::move(file)), events_(events), signals_(signals) {}
+  [[nodiscard]] Status watch(const std::string& folder);
   [[nodiscard]] bool is_gone(std::uint32_t mask) const;
   std::string file_;
   std::uint64_t device_ = 0, inode_ = 0;  // of the file that is watched

@@ -3,11 +3,13 @@
 """What needs the store for itself, beside a service that has it: undoing a pass, a saved plan, the archive with its
 compaction. It reads and exits as without a service; and whenever the service is killed, the store opens and is sound."""
 
+import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -365,23 +367,93 @@ class Archive(Case):
         self.whole()
         self.sound()
 
-    def test_follower(self):
-        """journal archive: somebody who follows the journal sees all of it, and is told when it was rebuilt"""
-        host = self.start()
-        through, _ = self.fill(self.bench)
-        command = [fleet.DATUM, "journal", "tail", "--follow", "--json", "--state", str(self.bench.state)]
-        follower = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def follow(self, lines=10):
+        command = [fleet.DATUM, "journal", "tail", "--follow", "--json", "--lines", str(lines), "--state", str(self.bench.state)]
+        follower = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(follower.communicate)
         self.addCleanup(follower.kill)
-        self.assertTrue(follower.stdout.readline())
-        self.datum("observe")
-        self.datum("journal", "archive", "--through", through)
-        said, error = follower.communicate(timeout=hosting.LIMIT_S)
-        self.assertEqual(follower.returncode, 1, error)
-        self.assertIn(b"the store was moved, removed or rebuilt", error)
-        self.assertIn(b"passFinished", said)
-        self.datum("observe")
+        return follower
+
+    def catch_up(self, follower, seen):
+        last = self.bench.events()[-1]["seq"]
+        while seen[-1]["seq"] < last:
+            line = follower.stdout.readline()
+            self.assertTrue(line, follower.stderr.read() if not line else "")
+            seen.append(json.loads(line))
+
+    def archive_unseen(self, follower, seen):
+        """A follower that stands still in the middle of a look keeps a compaction out: then once more."""
+        for _ in range(20):
+            self.catch_up(follower, seen)
+            follower.send_signal(signal.SIGSTOP)
+            self.motd.write_text(f"by hand {len(seen)}\n")
+            self.enforce()
+            self.datum("observe")
+            through = str(self.bench.events()[-1]["seq"] - 1)
+            done = self.datum("journal", "archive", "--through", through, code=None)
+            if done.code != 3:
+                return done
+            follower.send_signal(signal.SIGCONT)
+        self.fail(done.text)
+
+    def test_follower(self):
+        """journal archive: a follower goes on over the service's compactions and shows each record once, also what was
+        archived before it looked"""
+        host = self.start()
+        first = len(self.bench.events())
+        follower = self.follow(lines=1)
+        seen = [json.loads(follower.stdout.readline())]
+        for number in range(2):
+            self.fill(self.bench)
+            inode = self.data.stat().st_ino
+            done = self.archive_unseen(follower, seen)
+            self.assertIn("ompact", done.out)
+            self.assertEqual(done.code, 0, done.text)
+            self.assertNotEqual(self.data.stat().st_ino, inode)
+            self.datum("observe")
+            follower.send_signal(signal.SIGCONT)
+            self.catch_up(follower, seen)
+            shutil.rmtree(self.bench.root / "many")
+            (self.bench.root / "many").mkdir(mode=0o755)
+        # And over one of a command, with a service that comes after it.
+        self.fill(self.bench)
+        self.catch_up(follower, seen)
         self.assertEqual(host.stop(), 0, host.said)
-        self.whole()
+        self.datum("journal", "archive", "--through", str(self.bench.events()[-1]["seq"] - 1))
+        host = self.start()
+        self.assertEqual(host.stop(), 0, host.said)
+        self.catch_up(follower, seen)
+        self.assertEqual(seen, self.whole()[first - 1:])
+        follower.send_signal(signal.SIGTERM)
+        said, error = follower.communicate(timeout=hosting.LIMIT_S)
+        self.assertEqual((follower.returncode, said, error), (0, "", ""))
+        self.sound()
+
+    def test_follower_of_another(self):
+        """journal tail: a follower whose store is another one, an older copy, or gone is told, and ends with 1"""
+        host = self.start()
+        self.assertEqual(host.stop(), 0, host.said)
+        kept, journal = self.bench.scratch / "kept", self.bench.state / "journal"
+        shutil.copytree(journal, kept, copy_function=shutil.copy2)
+        other = self.make_bench()
+        self.datum("observe", bench=other, code=2)
+        self.datum("observe", code=2)
+        ends = {"older": lambda: shutil.copytree(kept, journal, copy_function=shutil.copy2),
+                "other": lambda: shutil.copytree(other.state / "journal", journal, copy_function=shutil.copy2),
+                "none": lambda: None}
+        for name, put in ends.items():
+            follower = self.follow()
+            self.assertTrue(follower.stdout.readline())
+            follower.send_signal(signal.SIGSTOP)
+            away = self.bench.scratch / f"away-{name}"
+            journal.rename(away)
+            put()
+            follower.send_signal(signal.SIGCONT)
+            _, error = follower.communicate(timeout=hosting.LIMIT_S)
+            self.assertEqual(follower.returncode, 1, error)
+            self.assertIn("the store was moved, removed or replaced", error)
+            shutil.rmtree(journal, ignore_errors=True)
+            away.rename(journal)
         self.sound()
 
     def test_killed(self):
