@@ -34,8 +34,9 @@ bool Callers::may_command(const wire::Peer& peer) const {
 wire::Admission Callers::admission() const {
   if (!admins && !readers) return {owner};
   return {owner, [this_one = *this](const wire::Peer& peer) {
-            return this_one.may_command(peer) ||
-                   (this_one.readers && peer.is_in(*this_one.readers));
+            if (this_one.may_command(peer)) return wire::Welcome::full;
+            return this_one.readers && peer.is_in(*this_one.readers) ? wire::Welcome::guest
+                                                                     : wire::Welcome::none;
           }};
 }
 

@@ -14,7 +14,7 @@ struct Callers {
   // Groups by name; empty: none. `not_found` for one that is not on this machine.
   [[nodiscard]] static Result<Callers> find(const std::string& admins, const std::string& readers);
 
-  // Members of both, besides the owner; without groups nobody.
+  // Members of both, besides the owner; without groups nobody. Who may only read is a guest.
   [[nodiscard]] wire::Admission admission() const;
   // Everything, also what changes something.
   [[nodiscard]] bool may_command(const wire::Peer& peer) const;

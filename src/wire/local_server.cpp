@@ -12,6 +12,8 @@ namespace {
 
 // Commands of people and of a few scripts: more at once is a mistake, and each has a thread.
 constexpr std::size_t kMaxConnections = 8;
+// Of them, so that guests who say nothing leave room for those who command.
+constexpr std::size_t kMaxGuests = 4;
 // A pipe that nobody reads from ends the answer, not the server.
 constexpr std::int64_t kWriteWithinNs = 10 * kNsPerSecond;
 // When no connection can be taken, most likely for want of descriptors.
@@ -94,6 +96,12 @@ LocalServer::~LocalServer() {
     if (connection.reads) connection.stream->shut_down();
 }
 
+std::size_t LocalServer::guests() const {
+  return static_cast<std::size_t>(
+      std::count_if(connections_.begin(), connections_.end(),
+                    [](const auto& each) { return each.second.is_guest; }));
+}
+
 void LocalServer::accept_next() {
   const auto taken =
       std::make_shared<Result<LocalStream>>(fail(ErrorCode::internal, "nobody was taken"));
@@ -107,9 +115,12 @@ void LocalServer::accept_next() {
 void LocalServer::took(Result<LocalStream> stream) {
   if (!stream) return again_->start(kTryAgainNs, 0, [this] { accept_next(); });
   accept_next();
-  if (connections_.size() >= kMaxConnections) return;
+  const auto peer = stream->peer();
+  const bool is_guest = !peer || admission_.welcome(*peer) != Welcome::full;
+  if (connections_.size() >= kMaxConnections || (is_guest && guests() >= kMaxGuests)) return;
   const auto id = next_++;
   auto& connection = connections_[id];
+  connection.is_guest = is_guest;
   connection.thread = loop_.make_serial_worker();
   connection.stream = std::make_shared<LocalStream>(std::move(*stream));
   auto exchange = begin_();

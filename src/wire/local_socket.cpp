@@ -160,7 +160,7 @@ Result<LocalStream> LocalListener::accept(const Admission& admission) {
     if (descriptor < 0) return fail(error_from_errno(number, "accept"));
     LocalStream stream(descriptor);
     const auto peer = stream.peer();
-    if (peer && admission.welcomes(*peer)) return stream;
+    if (peer && admission.welcome(*peer) != Welcome::none) return stream;
   }
 }
 

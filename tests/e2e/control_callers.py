@@ -9,6 +9,7 @@ import socket
 import struct
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
@@ -81,6 +82,40 @@ class Callers(unittest.TestCase):
         self.assertEqual(self.plane.ask("status").returncode, 0)
         token = self.plane.ask("token", "list", "--json").stdout
         self.assertIn('"by":"nobody"', token)
+
+    def test_guests(self):
+        """callers: those who may only ask and say nothing leave room for those who command"""
+        self.assertTrue(self.plane.start("--admin-group", ADMINS, "--read-group", READERS), self.plane.lines)
+        told, tell = os.pipe()
+        heard, hear = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(tell)
+                os.setgroups([])
+                os.setgid(grp.getgrnam(READERS).gr_gid)
+                os.setuid(NOBODY)
+                held = [socket.socket(socket.AF_UNIX) for _ in range(16)]
+                for each in held:
+                    each.connect(str(self.plane.socket))
+                os.write(hear, b"x")
+                os.read(told, 1)
+            finally:
+                os._exit(0)
+        os.read(heard, 1)
+        try:
+            for _ in range(3):
+                self.assertIn(b"dtm1_", self.ask_as([ADMINS], frame(1, TOKEN)))
+            self.assertEqual(self.plane.ask("status").returncode, 0)
+            self.assertEqual(self.ask_as([READERS], frame(1, STATUS)), b"(nothing)")
+        finally:
+            os.write(tell, b"x")
+            os.waitpid(child, 0)
+            for end in (told, tell, heard, hear):
+                os.close(end)
+        limit = time.monotonic() + control.LIMIT_S
+        while b"hosts match" not in self.ask_as([READERS], frame(1, STATUS)):
+            self.assertLess(time.monotonic(), limit)
 
     def test_without_groups(self):
         """callers: without groups nobody but its own user comes as far as the socket, and a group must exist"""

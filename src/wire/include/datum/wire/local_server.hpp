@@ -81,6 +81,7 @@ class LocalServer {
     std::unique_ptr<loop::Worker> thread;
     std::shared_ptr<LocalStream> stream;
     bool reads = true;
+    bool is_guest = false;
   };
   [[nodiscard]] static Result<std::unique_ptr<LocalServer>> listen(loop::Loop& loop,
                                                                    const std::string& path,
@@ -88,6 +89,7 @@ class LocalServer {
                                                                    Begin begin);
   LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener, Admission admission,
               Begin begin);
+  [[nodiscard]] std::size_t guests() const;
   void accept_next();
   void took(Result<LocalStream> stream);
   void send(std::uint64_t id, std::vector<LocalPart> parts, bool is_last);

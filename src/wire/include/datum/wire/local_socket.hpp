@@ -24,16 +24,21 @@ struct Peer {
   [[nodiscard]] bool is_in(std::uint32_t group) const;
 };
 
+// How somebody is taken: not at all, as a guest, of whom only so many have room at once, or as
+// those for whom there is always room beside the guests.
+enum class Welcome : std::uint8_t { none, guest, full };
+
 // Who may call. Whoever is not welcome is sent away unheard.
 struct Admission {
   Admission(std::uint32_t owner_uid) : owner(owner_uid) {}  // NOLINT: implicit by design
-  Admission(std::uint32_t owner_uid, std::function<bool(const Peer&)> who)
+  Admission(std::uint32_t owner_uid, std::function<Welcome(const Peer&)> who)
       : owner(owner_uid), others(std::move(who)) {}
-  [[nodiscard]] bool welcomes(const Peer& peer) const {
-    return peer.uid == owner || (others && others(peer));
+  [[nodiscard]] Welcome welcome(const Peer& peer) const {
+    if (peer.uid == owner) return Welcome::full;
+    return others ? others(peer) : Welcome::none;
   }
-  std::uint32_t owner;                      // the user of whom folder and socket are
-  std::function<bool(const Peer&)> others;  // any thread; empty: nobody else
+  std::uint32_t owner;                         // the user of whom folder and socket are
+  std::function<Welcome(const Peer&)> others;  // any thread; empty: nobody else
 };
 
 struct Frame {
