@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 #include "backup_file.hpp"
 #include "commands.hpp"
@@ -56,17 +58,26 @@ Result<std::unique_ptr<journal::Log>> open_beside(const std::string& folder) {
   return log;
 }
 
-// A file that is gone when this is.
-class Scratch {
+// A new folder of this user's alone, beside `path` and on its file system; gone, with all that is
+// in it, when this is.
+class Workplace {
  public:
-  explicit Scratch(std::string path) : path_(std::move(path)) { ::unlink(path_.c_str()); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { ::unlink(path_.c_str()); }
-  [[nodiscard]] const std::string& path() const { return path_; }
+  static Result<Workplace> make(const std::string& path) {
+    auto folder = path + ".XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) return fail(error_from_errno(errno, folder));
+    return Workplace(std::move(folder));
+  }
+  Workplace(Workplace&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  Workplace& operator=(Workplace&&) = delete;
+  ~Workplace() {
+    std::error_code error;
+    if (!folder_.empty()) fs::remove_all(folder_, error);
+  }
+  [[nodiscard]] std::string place(const char* name) const { return folder_ + "/" + name; }
 
  private:
-  std::string path_;
+  explicit Workplace(std::string folder) : folder_(std::move(folder)) {}
+  std::string folder_;
 };
 
 Status add_keys(BackupWriter& backup, const std::string& state) {
@@ -102,16 +113,18 @@ Result<int> run_backup(const Arguments& arguments) {
   const auto state = program::absolute_path(arguments.state);
   const auto output = program::absolute_path(arguments.output);
   DATUM_ASSIGN(auto passphrase, read_passphrase(arguments.passphrase_file));
-  auto begun = BackupWriter::begin(output, passphrase);
+  auto work = Workplace::make(output);
+  auto begun = work ? BackupWriter::begin(output, work->place("sealed"), passphrase)
+                    : Result<BackupWriter>(fail(work.error()));
   crypto::wipe(passphrase);
   if (!begun) return fail(std::move(begun).error());
   DATUM_ASSIGN(const auto log, open_beside(state + "/journal"));
-  const Scratch records(output + ".records");
-  DATUM_ASSIGN(const auto head, journal::export_records(*log, {1, 0}, records.path()));
+  const auto records = work->place(kRecordsName);
+  DATUM_ASSIGN(const auto head, journal::export_records(*log, {1, 0}, records));
   std::error_code error;
-  const auto size = fs::file_size(records.path(), error);
-  if (error) return fail(error_from_errno(error.value(), records.path()));
-  DATUM_TRY(begun->add_file(kRecordsName, records.path(), size));
+  const auto size = fs::file_size(records, error);
+  if (error) return fail(error_from_errno(error.value(), records));
+  DATUM_TRY(begun->add_file(kRecordsName, records, size));
   DATUM_TRY(add_keys(*begun, state));
   DATUM_ASSIGN(const auto journals, add_journals(*begun, state + "/nodes"));
   DATUM_TRY(begun->finish());
@@ -189,6 +202,7 @@ Result<State> make_journal(const std::string& folder, const core::Actor& by) {
 }
 
 Status check_empty(const std::string& folder) {
+  DATUM_TRY(check_not_restoring(folder));
   std::error_code error;
   if (fs::is_empty(folder, error) && !error) return {};
   return fail(ErrorCode::refused, folder +
@@ -209,6 +223,14 @@ Status move_in(const std::string& from, const std::string& folder) {
   return is_synced ? Status{} : fail(error_from_errno(errno, folder));
 }
 
+// Whole, in a folder of its own.
+Result<State> make_store(BackupReader& backup, const std::string& folder, const core::Actor& by) {
+  DATUM_TRY(unpack(backup, folder));
+  DATUM_ASSIGN(auto state, make_journal(folder, by));
+  DATUM_ASSIGN(const auto keys, read_keys(folder, state));
+  return state;
+}
+
 Result<int> run_restore(const Arguments& arguments) {
   const auto folder = program::absolute_path(arguments.state);
   DATUM_ASSIGN(auto passphrase, read_passphrase(arguments.passphrase_file));
@@ -217,12 +239,16 @@ Result<int> run_restore(const Arguments& arguments) {
   if (!opened) return fail(std::move(opened).error());
   DATUM_TRY(make_private_folder(folder));
   DATUM_TRY(check_empty(folder));
-  const auto part = folder + "/restoring";
+  const auto part = folder + "/" + kRestoringFolder;
   DATUM_TRY(make_private_folder(part));
-  DATUM_TRY(unpack(*opened, part));
-  DATUM_ASSIGN(const auto state,
-               make_journal(part, program::person(::geteuid(), arguments.request.command_line)));
-  DATUM_ASSIGN(const auto keys, read_keys(part, state));
+  auto made =
+      make_store(*opened, part, program::person(::geteuid(), arguments.request.command_line));
+  if (!made) {
+    std::error_code ignored;
+    fs::remove_all(part, ignored);
+    return fail(std::move(made).error().context("nothing was restored"));
+  }
+  const auto& state = *made;
   DATUM_TRY(move_in(part, folder));
   std::printf(
       "%s: mesh %s as it was at generation %llu.%llu; what is pushed now is of epoch %llu\n"

@@ -114,16 +114,15 @@ BackupWriter::~BackupWriter() {
   if (impl_ && !impl_->part.empty()) ::unlink(impl_->part.c_str());
 }
 
-Result<BackupWriter> BackupWriter::begin(const std::string& path, std::string_view passphrase) {
+Result<BackupWriter> BackupWriter::begin(const std::string& path, const std::string& part,
+                                         std::string_view passphrase) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) == 0)
     return fail(ErrorCode::already_exists, path + " is there already");
   std::array<std::byte, crypto::ChunkSeal::kSaltSize> salt{};
   crypto::fill_random(salt);
   DATUM_ASSIGN(auto seal, crypto::ChunkSeal::from_passphrase(passphrase, salt));
-  const auto part = path + ".part";
-  Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                         S_IRUSR | S_IWUSR));
+  Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.get() < 0) return fail(error_from_errno(errno, part));
   Bytes head(as_bytes(kBackupMagic).begin(), as_bytes(kBackupMagic).end());
   put_number(head, crypto::ChunkSeal::kCost, kSaltAt - kCostAt);

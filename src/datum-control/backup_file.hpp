@@ -14,8 +14,9 @@ namespace datum::control {
 
 class BackupWriter {
  public:
-  // Beside `path` (0600) until `finish`. `already_exists`: something lies at `path`.
-  [[nodiscard]] static Result<BackupWriter> begin(const std::string& path,
+  // At `part` (0600), which is new and on the file system of `path`, until `finish`.
+  // `already_exists`: something lies at `path`.
+  [[nodiscard]] static Result<BackupWriter> begin(const std::string& path, const std::string& part,
                                                   std::string_view passphrase);
   BackupWriter(BackupWriter&&) noexcept;
   // What was not finished is removed.

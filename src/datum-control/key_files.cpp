@@ -137,6 +137,17 @@ Status make_private_folder(const std::string& folder) {
               folder + " is not a folder of this user alone: chmod 0700 " + folder);
 }
 
+Status check_not_restoring(const std::string& folder) {
+  const auto part = folder + "/" + kRestoringFolder;
+  struct stat info {};
+  if (::lstat(part.c_str(), &info) != 0)
+    return errno == ENOENT ? Status() : fail(error_from_errno(errno, part));
+  return fail(ErrorCode::conflict, part +
+                                       ": a backup is being restored here, or that was cut off: "
+                                       "empty " +
+                                       folder + " and restore it again");
+}
+
 Result<Keyring> make_keys(const std::string& folder, const std::string& mesh, WallNs now) {
   DATUM_ASSIGN(auto key, make_or_take_key(folder, kAuthorityKeyFile));
   DATUM_ASSIGN(auto der, find_key_file(folder, kAuthorityFile));

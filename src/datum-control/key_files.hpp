@@ -14,10 +14,16 @@ namespace datum::control {
 inline constexpr const char* kAuthorityKeyFile = "authority.key";
 inline constexpr const char* kAuthorityFile = "authority.der";
 inline constexpr const char* kSignerFile = "signer.key";
+// What is being made of a backup, until it is whole.
+inline constexpr const char* kRestoringFolder = "restoring";
 
 // Makes `folder` (0700) where it is missing, with its name durable. `refused` where it is
 // another's, or others may enter it.
 [[nodiscard]] Status make_private_folder(const std::string& folder);
+
+// `conflict` where a restore has not come to its end: neither a store is begun there nor another
+// restore.
+[[nodiscard]] Status check_not_restoring(const std::string& folder);
 
 // For a store whose journal is empty: keys that are there already (a first start that was cut off)
 // are taken as they are, the others are made for `mesh`.

@@ -121,6 +121,7 @@ class Server {
 
   Status open() {
     DATUM_TRY(make_private_folder(state_folder_));
+    DATUM_TRY(check_not_restoring(state_folder_));
     DATUM_ASSIGN(auto log, journal::open_log(state_folder_ + "/journal",
                                              ledger_options(journal::OpenMode::create_or_open)));
     const auto store = log->store_id();

@@ -115,6 +115,34 @@ class Backup(unittest.TestCase):
             hosting.wait(lambda: int(time.time()) > began)
         self.assertLess(epochs[0], epochs[1])
 
+    def test_what_lies_beside(self):
+        """backup: nothing beside its output is touched, and nothing of it is left there"""
+        beside = [self.file.with_name(self.file.name + end) for end in (".part", ".records", ".partial")]
+        for path in beside:
+            path.write_text("of somebody else\n")
+        before = sorted(path.name for path in self.bench.scratch.iterdir())
+        self.assertEqual(self.backup().returncode, 0)
+        self.assertEqual([path.read_text() for path in beside], ["of somebody else\n"] * 3)
+        self.assertEqual(sorted(path.name for path in self.bench.scratch.iterdir()), sorted([*before, self.file.name]))
+
+    def test_cut_off(self):
+        """backup: no server begins a mesh where a restore was cut off, and one that failed leaves nothing"""
+        self.plane.token()
+        self.assertEqual(self.backup().returncode, 0)
+        target = self.bench.scratch / "restored"
+        bad = self.bench.scratch / "bad"
+        bad.write_bytes(self.file.read_bytes()[:-20])
+        done = self.restore(bad, target)
+        self.assertEqual((done.returncode, list(target.iterdir())), (1, []), done.stderr)
+        (target / "restoring").mkdir(mode=0o700)
+        done = self.restore(state=target)
+        self.assertEqual((done.returncode, "was cut off" in done.stderr), (1, True), done.stderr)
+        done = self.run_alone("serve", "--state", target, "--listen", "127.0.0.1:0", "--socket", target / "socket")
+        self.assertEqual((done.returncode, "was cut off" in done.stderr), (74, True), done.stderr)
+        self.assertEqual([path.name for path in target.iterdir()], ["restoring"])
+        (target / "restoring").rmdir()
+        self.assertEqual(self.restore(state=target).returncode, 0)
+
     def test_refused(self):
         """backup: another passphrase, a changed or cut file, a folder that has something are refused, and nothing is made"""
         self.plane.token()
