@@ -1,6 +1,5 @@
 #include "datum/control/link_server.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "datum/crypto/digest.hpp"
@@ -8,6 +7,8 @@
 
 namespace datum::control {
 namespace {
+
+constexpr std::int64_t kTellAgainNs = 60 * kNsPerSecond;
 
 // Nobody is a stranger; who shows something has to be a node of this mesh, and is told only about
 // clocks. An ended certificate is let through: its session gives out the next one and nothing else.
@@ -65,22 +66,53 @@ std::uint16_t LinkServer::port() const {
   return listener_ ? listener_->port() : 0;
 }
 
-std::size_t LinkServer::strangers() const {
-  return static_cast<std::size_t>(
-      std::count_if(sessions_.begin(), sessions_.end(),
-                    [](const auto& each) { return each.second->is_stranger(); }));
-}
-
 // A stream that is destroyed is cut: there is nobody yet whom a goodbye could reach.
 void LinkServer::take(std::unique_ptr<loop::Stream> stream) {
-  if (stopped_ || strangers() >= kMaxStrangers || links() >= kMaxLinks) return;
+  if (stopped_) return;
+  if (links() >= kMaxLinks)
+    return tell_turned_away(stream->peer(), std::to_string(kMaxLinks) + " nodes are linked");
+  if (!make_room())
+    return tell_turned_away(stream->peer(), std::to_string(kMaxStrangers) +
+                                                " others are on their way in and still speak");
   const auto id = next_++;
   auto session = std::make_shared<LinkSession>(*this, id, std::move(stream));
   sessions_.emplace(id, session);
+  strangers_.insert(id);
   session->start();
 }
 
+// Who waits for an answer of this end keeps its place; so does who was heard of just now.
+bool LinkServer::make_room() {
+  if (strangers() < kMaxStrangers) return true;
+  const auto now = loop_.clock().boot_now();
+  for (const auto id : strangers_) {
+    const auto& session = sessions_.at(id);
+    const auto since = session->silent_since();
+    if (!since || now.ns - since->ns < kStrangersSilenceNs) continue;
+    const auto silent_for = std::to_string((now.ns - since->ns) / kNsPerSecond);
+    const auto why = "it said nothing for " + silent_for + " s, and its place was needed";
+    tell_turned_away(session->peer(), why);
+    strangers_.erase(id);
+    session->close(core::LinkCause::too_slow, why);
+    return true;
+  }
+  return false;
+}
+
+void LinkServer::tell_turned_away(const std::string& who, const std::string& why) {
+  ++turned_away_;
+  const auto now = loop_.clock().boot_now();
+  if (told_turned_away_ && now.ns - told_turned_away_->ns < kTellAgainNs) return;
+  told_turned_away_ = now;
+  const auto others = std::exchange(turned_away_, 0) - 1;
+  tell_(
+      Weight::warning,
+      who + ": the connection is ended: " + why +
+          (others == 0 ? "" : "; so were " + std::to_string(others) + " more in the last minutes"));
+}
+
 void LinkServer::linked(std::uint64_t id, const std::string& node) {
+  strangers_.erase(id);
   const auto before = linked_.find(node);
   if (before != linked_.end() && before->second != id) {
     const auto session = sessions_.find(before->second);
@@ -113,11 +145,13 @@ LinkServer::Rival LinkServer::find_rival(const std::string& node, const Id128& b
 }
 
 void LinkServer::ended(std::uint64_t id, const std::string& node) {
+  strangers_.erase(id);
   const auto link = linked_.find(node);
   if (link != linked_.end() && link->second == id) linked_.erase(link);
 }
 
 void LinkServer::drop(std::uint64_t id) {
+  strangers_.erase(id);
   sessions_.erase(id);
 }
 

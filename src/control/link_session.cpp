@@ -50,6 +50,11 @@ void LinkSession::start() {
                       }});
 }
 
+std::optional<BootNs> LinkSession::silent_since() const {
+  if (stage_ == Stage::answered || stage_ == Stage::over) return std::nullopt;
+  return connection_->heard_at();
+}
+
 void LinkSession::close(core::LinkCause cause, std::string why, std::int64_t not_before_ns) {
   if (stage_ == Stage::over) return;
   stage_ = Stage::over;

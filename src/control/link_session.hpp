@@ -41,7 +41,9 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   void send_newest();
   void send_order();
   void close(core::LinkCause cause, std::string why, std::int64_t not_before_ns = 0);
-  [[nodiscard]] bool is_stranger() const { return stage_ != Stage::linked; }
+  [[nodiscard]] const std::string& peer() const { return connection_->peer(); }
+  // Whose turn it was to speak, since when; nothing: this end's.
+  [[nodiscard]] std::optional<BootNs> silent_since() const;
   [[nodiscard]] const Id128& boot() const { return boot_; }
   // When the node said anything last.
   [[nodiscard]] BootNs spoke_at() const { return spoke_at_; }

@@ -18,7 +18,8 @@ struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
       : loop(its_loop),
         stream(std::move(its_stream)),
         session(context),
-        limit(its_loop.make_timer()) {}
+        limit(its_loop.make_timer()),
+        heard_at(its_loop.clock().boot_now()) {}
 
   void start(ConnectionEvents its_events);
   void arrived(const Bytes& bytes);
@@ -38,6 +39,7 @@ struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
   std::unique_ptr<loop::Stream> stream;
   wire::TlsSession session;
   std::unique_ptr<loop::Timer> limit;  // of a stranger's time
+  BootNs heard_at;
   ConnectionEvents events;
   Bytes text;  // of the peer, not a whole frame yet
   bool told_established = false;
@@ -69,6 +71,7 @@ void Connection::Impl::start(ConnectionEvents its_events) {
 
 void Connection::Impl::arrived(const Bytes& bytes) {
   if (is_over) return;
+  heard_at = loop.clock().boot_now();
   const auto status = session.receive(bytes, text);
   flush();
   if (!status) return fault(core::LinkCause::protocol, status.error().message());
@@ -221,6 +224,10 @@ void Connection::close(core::LinkCause cause, std::string why, std::int64_t not_
 
 const std::string& Connection::peer() const {
   return impl_->stream->peer();
+}
+
+BootNs Connection::heard_at() const {
+  return impl_->heard_at;
 }
 
 std::optional<Bytes> Connection::peer_certificate() const {

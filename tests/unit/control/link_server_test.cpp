@@ -1,6 +1,8 @@
 // The control plane's end of links: who is let in, what they may say, and what is durable when.
 #include "datum/control/link_server.hpp"
 
+#include <algorithm>
+
 #include "control_scene.hpp"
 
 using namespace datum;
@@ -281,6 +283,47 @@ TEST_CASE("control: of two machines with one identity the second is refused as a
   }
   CHECK(scene.server->is_linked("web-1"));
   CHECK_FALSE(machine.end);
+}
+
+TEST_CASE("control: silent strangers keep nobody out, and one line a minute tells of them") {
+  ControlScene scene;
+  Machine node(scene, "web-1");
+  node.enrol();
+  node.connection.reset();
+  scene.run();
+  REQUIRE(scene.server->strangers() == 0);
+  const auto crowd = scene.network.machine("crowd");
+  std::vector<std::unique_ptr<loop::Connecting>> connecting;
+  std::vector<std::unique_ptr<loop::Stream>> silent;
+  std::size_t cut = 0;
+  const auto knock = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      connecting.push_back(crowd->connect({"control", 7600}, kNsPerSecond, [&](auto stream) {
+        REQUIRE(stream);
+        silent.push_back(std::move(*stream));
+        silent.back()->start({[](const Bytes&) {}, [&cut](const Status&) { ++cut; }, [] {}});
+      }));
+    scene.run(kNsPerSecond / 2);
+  };
+  scene.told.clear();
+  knock(control::kMaxStrangers + 8);
+  CHECK(scene.server->strangers() == control::kMaxStrangers);
+  CHECK(cut == 8);  // nobody had been silent for long
+  REQUIRE(scene.told.size() == 1);
+  CHECK(scene.told.front().find("64 others are on their way in") != std::string::npos);
+  scene.run(control::kStrangersSilenceNs);
+  node.greet();
+  CHECK(node.count<core::Welcome>() == 1);
+  CHECK(cut == 9);
+  CHECK(scene.server->strangers() == control::kMaxStrangers - 1);
+  scene.run(60 * kNsPerSecond);
+  CHECK(scene.server->strangers() == 0);  // none of them is waited for
+  scene.told.clear();
+  knock(control::kMaxStrangers + 1);
+  const auto lines = std::count_if(scene.told.begin(), scene.told.end(), [](const auto& line) {
+    return line.find("so were 8 more in the last minutes") != std::string::npos;
+  });
+  CHECK(lines == 1);
 }
 
 TEST_CASE("control: a machine that comes back from a reboot takes its silent link's place") {

@@ -29,6 +29,9 @@ struct Keyring {
 
 // Handshakes and strangers at once: what each may hold is bounded (64 KiB and TLS's buffers).
 inline constexpr std::size_t kMaxStrangers = 64;
+// Where all places are taken, who has said nothing for so long makes room for the next one: a
+// satellite's round trip takes 0.7 s.
+inline constexpr std::int64_t kStrangersSilenceNs = 3 * kNsPerSecond;
 // Nodes that are linked at once: an idle connection takes 23 KiB.
 inline constexpr std::size_t kMaxLinks = 10'000;
 
@@ -77,13 +80,17 @@ class LinkServer {
 
   [[nodiscard]] bool is_linked(const std::string& node) const;
   [[nodiscard]] std::size_t links() const { return linked_.size(); }
-  [[nodiscard]] std::size_t strangers() const;
+  [[nodiscard]] std::size_t strangers() const { return strangers_.size(); }
   // When the node last said anything, since this server began; nothing: not since then.
   [[nodiscard]] std::optional<WallNs> last_heard(const std::string& node) const;
 
  private:
   friend class LinkSession;
   void take(std::unique_ptr<loop::Stream> stream);
+  // Whether there is a place for one more that is not let in yet.
+  [[nodiscard]] bool make_room();
+  // Said once a minute at most, with how many there were since.
+  void tell_turned_away(const std::string& who, const std::string& why);
   // The session says that it is the node's link now; the one before ends.
   void linked(std::uint64_t id, const std::string& node);
   void ended(std::uint64_t id, const std::string& node);
@@ -104,6 +111,7 @@ class LinkServer {
   std::optional<wire::TlsContext> context_;
   std::unique_ptr<loop::Listener> listener_;
   std::map<std::uint64_t, std::shared_ptr<LinkSession>> sessions_;
+  std::set<std::uint64_t> strangers_;            // sessions not let in yet, the oldest first
   std::map<std::string, std::uint64_t> linked_;  // node to session
   std::map<std::string, WallNs> heard_;
   // Another machine's boot with a node's identity, and since when its session has to be silent.
@@ -113,6 +121,8 @@ class LinkServer {
   };
   std::map<std::string, Doubt> doubts_;
   std::uint64_t next_ = 1;
+  std::size_t turned_away_ = 0;  // since it was said
+  std::optional<BootNs> told_turned_away_;
   bool stopped_ = false;
 };
 

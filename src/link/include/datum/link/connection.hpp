@@ -65,6 +65,8 @@ class Connection {
   void close(core::LinkCause cause, std::string why, std::int64_t not_before_ns = 0);
 
   [[nodiscard]] const std::string& peer() const;  // its address, for people
+  // When the peer's last bytes came, of whatever kind; before any, when this began.
+  [[nodiscard]] BootNs heard_at() const;
   // Both only after `established`.
   [[nodiscard]] std::optional<Bytes> peer_certificate() const;
   [[nodiscard]] Bytes binding(std::string_view label) const;
