@@ -58,6 +58,18 @@ Result<std::vector<std::string>> held_among(const State& state,
                   " from here; a hold that was set on a machine is lifted there");
 }
 
+namespace {
+
+// A hold beside one that ends later, or never, takes nothing from it: a lift does.
+WallNs later_end(const State& state, const std::string& name, WallNs until) {
+  const auto* node = state.find_node(name);
+  if (!is_held(state, name)) return until;
+  const auto stands = node->order->until;
+  return until.ns == 0 || stands.ns == 0 ? WallNs{} : std::max(until, stands);
+}
+
+}  // namespace
+
 Result<std::vector<core::OrderBody>> make_orders(const State& state,
                                                  const std::vector<std::string>& nodes,
                                                  const OrderWish& wish, WallNs now) {
@@ -77,6 +89,7 @@ Result<std::vector<core::OrderBody>> make_orders(const State& state,
     body.kind = wish.kind;
     body.issued = now;
     if (wish.for_ns != 0) body.until = WallNs{now.ns + wish.for_ns};
+    if (wish.kind == core::OrderKind::hold) body.until = later_end(state, node, body.until);
     body.reason = wish.reason;
     body.by = wish.by;
     bodies.push_back(std::move(body));

@@ -108,11 +108,11 @@ TEST_CASE("orders: what a node has of one restore is newer to the next, not know
 }
 
 TEST_CASE("orders: each has a number of its own above all before, and a duration that ends") {
-  auto state = mesh_of({"web-1", "web-2"});
+  auto state = mesh_of({"web-1", "web-2", "web-3"});
   for (const auto& event : hold_events(state, {"web-1", "web-2"}))
     evolve(state, event, {state.seq + 1, {}});
   CHECK(state.last_order == 2);
-  const auto bodies = make_orders(state, {"web-2"}, {core::OrderKind::hold, 7, "r", "ada"}, {});
+  const auto bodies = make_orders(state, {"web-3"}, {core::OrderKind::hold, 7, "r", "ada"}, {});
   REQUIRE(bodies);
   CHECK(bodies->front().number == 3);
   CHECK(bodies->front().until == WallNs{7});
@@ -151,6 +151,26 @@ TEST_CASE("orders: an answer counts once, for the newest order, and a refusal is
   CHECK(state.nodes.at("web-1").order->answer->reason.size() == kMaxOrderReason);
   CHECK(unanswered_order(state.nodes.at("web-1")) == nullptr);
   CHECK(take_order_answer(state, "web-1", answer_to(2)).empty());
+}
+
+TEST_CASE(
+    "orders: a hold takes nothing from one that ends later, and a lift makes it short again") {
+  auto state = mesh_of({"web-1"});
+  const auto hold = [&state](std::int64_t for_ns, std::int64_t now) {
+    const auto bodies =
+        make_orders(state, {"web-1"}, {core::OrderKind::hold, for_ns, "", "ada"}, WallNs{now});
+    REQUIRE(bodies);
+    evolve(state, issued(bodies->front()), {state.seq + 1, {}});
+    return bodies->front().until.ns;
+  };
+  CHECK(hold(100, 1'000) == 1'100);
+  CHECK(hold(50, 1'000) == 1'100);
+  CHECK(hold(200, 1'000) == 1'200);
+  CHECK(hold(100, 5'000) == 5'100);  // that one had ended
+  CHECK(hold(0, 5'000) == 0);
+  CHECK(hold(10, 5'000) == 0);
+  evolve(state, hold_events(state, {"web-1"}, core::OrderKind::lift).front(), {state.seq + 1, {}});
+  CHECK(hold(10, 6'000) == 6'010);
 }
 
 TEST_CASE("orders: one that is issued goes out, ahead of a declaration, and again until answered") {
