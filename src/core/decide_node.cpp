@@ -1,16 +1,10 @@
 // Decisions about enrolment, declarations and the link. The generation only grows, whatever a peer
 // says.
-#include <tuple>
-
 #include "bounds.hpp"
 #include "decisions.hpp"
 
 namespace datum::core {
 namespace {
-
-auto generation_of(const DeclarationId& id) {
-  return std::tuple(id.epoch, id.number);
-}
 
 std::string generation_text(const DeclarationId& id) {
   return std::to_string(id.epoch) + "." + std::to_string(id.number);
@@ -23,12 +17,12 @@ Status check_open(const State& state) {
 
 Status check_newer(const State& state, const DeclarationId& id) {
   DATUM_TRY(check_open(state));
-  if (state.accepted && generation_of(id) <= generation_of(*state.accepted))
+  if (state.accepted && !is_above(id, *state.accepted))
     return fail(ErrorCode::refused, "generation " + generation_text(id) +
                                         " is not above the accepted one, " +
                                         generation_text(*state.accepted));
   if (!state.stored || *state.stored == id) return {};
-  if (generation_of(id) > generation_of(*state.stored)) return {};
+  if (is_above(id, *state.stored)) return {};
   return fail(ErrorCode::refused, "generation " + generation_text(id) +
                                       " is not above the stored one, " +
                                       generation_text(*state.stored));
@@ -55,6 +49,8 @@ Result<Events> Decider::operator()(const RecordEnrolment& command) const {
     events.push_back(LifecycleChanged{state_.lifecycle, NodeLifecycle::enrolled,
                                       "enrolled in " + command.mesh_name + " as " + command.node,
                                       command.actor});
+  // Whoever set it may not be of this mesh, and knows nothing of it any more: it cannot be lifted.
+  if (state_.link_hold) events.push_back(HoldLifted{HoldOrigin::link, command.actor});
   return events;
 }
 

@@ -1,4 +1,6 @@
 // Events of the store, the lifecycle, holds and declarations.
+#include <utility>
+
 #include "evolve.hpp"
 
 namespace datum::core {
@@ -63,11 +65,14 @@ void Evolver::operator()(const DeclarationStored& event) const {
 }
 
 // A newer declaration lifts what was kept until it, and gives quarantined actions another chance.
+// Another mesh, or another epoch of one, numbers anew.
 void Evolver::operator()(const DeclarationAccepted& event) const {
-  state_.accepted = event.declaration;
-  const auto number = event.declaration.number;
-  std::erase_if(state_.kept,
-                [number](const auto& entry) { return entry.second.until_generation <= number; });
+  const auto& next = event.declaration;
+  const auto before = std::exchange(state_.accepted, next);
+  const bool counts_on = !before || (before->mesh == next.mesh && before->epoch == next.epoch);
+  std::erase_if(state_.kept, [&](const auto& entry) {
+    return !counts_on || entry.second.until_generation <= next.number;
+  });
   state_.quarantined.clear();
   state_.suspects.clear();
 }

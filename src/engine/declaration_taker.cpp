@@ -106,7 +106,7 @@ void DeclarationTaker::take(const core::PushedDeclaration& pushed) {
   // Everything that is told rests on what is durable; at this point that is all there is.
   if (history.durable() == history.state().seq && is_known(id)) return;
   const auto& accepted = history.state().accepted;
-  if (accepted && generation(id) <= generation(*accepted) && accepted != id)
+  if (accepted && !core::is_above(id, *accepted) && accepted != id)
     return reject(
         id, "its generation is not above " + generation_text(*accepted) + ", which is accepted");
   end_fetch();
@@ -265,7 +265,9 @@ bool DeclarationTaker::has_stored() const {
   const auto& history = *store_.history;
   const auto& state = history.state();
   if (!history.healthy() || history.is_unrecorded() || state.pass || !state.stored) return false;
-  return !state.accepted || generation(*state.stored) > generation(*state.accepted);
+  // What a mesh had sent that this machine has left is not accepted any more.
+  if (state.stored->mesh != identity_->mesh_id) return false;
+  return !state.accepted || core::is_above(*state.stored, *state.accepted);
 }
 
 loop::Task<Status> DeclarationTaker::accept() {

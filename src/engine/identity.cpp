@@ -195,6 +195,8 @@ Status IdentityFiles::remove() const {
   if (!folder && folder.error().code() == ErrorCode::not_found) return {};
   if (!folder) return fail(folder.error());
   DATUM_TRY(remove_if_there(files_, *folder, kGrantFile));
+  // Another mesh numbers its orders anew.
+  DATUM_TRY(remove_if_there(files_, *folder, kOrderFile));
   return files_.sync(*folder);
 }
 

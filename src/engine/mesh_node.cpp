@@ -125,6 +125,12 @@ void MeshNode::when_settled(std::function<void(bool)> then) {
   });
 }
 
+core::Generation MeshNode::accepted_here() const {
+  const auto& accepted = store_.history->state().accepted;
+  if (!accepted || accepted->mesh != identity_->mesh_id) return {};
+  return {accepted->epoch, accepted->number};
+}
+
 core::Hello MeshNode::hello_of(const journal::Head& head) const {
   const auto& history = *store_.history;
   core::Hello hello;
@@ -134,8 +140,7 @@ core::Hello MeshNode::hello_of(const journal::Head& head) const {
   hello.head = head.hash;
   hello.boot = loop_.clock().boot_id();
   hello.now = loop_.clock().wall_now();
-  if (const auto& accepted = history.state().accepted)
-    hello.accepted = {accepted->epoch, accepted->number};
+  hello.accepted = accepted_here();
   return hello;
 }
 
@@ -162,8 +167,7 @@ std::optional<core::Heartbeat> MeshNode::heartbeat() {
   core::Heartbeat heartbeat;
   heartbeat.last = history.durable();
   heartbeat.now = loop_.clock().wall_now();
-  if (const auto& accepted = history.state().accepted)
-    heartbeat.accepted = {accepted->epoch, accepted->number};
+  heartbeat.accepted = accepted_here();
   heartbeat.lifecycle = history.state().lifecycle;
   heartbeat.mode = host_.mode();
   heartbeat.condition = status.condition;
@@ -413,6 +417,8 @@ loop::Task<bool> MeshNode::obey_next() {
     if (done->at == 0) continue;  // it was known, and only its answer was lost
     notice("the control plane orders: " + std::string(core::to_string(done->body.kind)) +
            (done->body.reason.empty() ? "" : ", " + done->body.reason));
+    // What was held back is made up for.
+    if (done->body.kind == core::OrderKind::lift) reconnect_waits_ = true;
     report();
   }
   is_obeying_ = false;

@@ -11,7 +11,6 @@
 namespace datum::engine {
 namespace {
 
-constexpr std::string_view kOrderFile = "order";
 constexpr std::size_t kNumberSize = 8;
 
 tl::unexpected<Error> refused_order(std::string why) {

@@ -285,6 +285,38 @@ class Mesh(unittest.TestCase):
             if path.is_file() and path != token:
                 self.assertNotIn(secret, path.read_bytes(), path)
 
+    def test_another_mesh(self):
+        """mesh: enrolled anew in another mesh it is not held, takes the first declaration and order of it"""
+        self.assertEqual(self.enrol().code, 0)
+        host = self.bench.start()
+        host.wait_ready()
+        for text in ("one\n", "two\n"):
+            self.push(text)
+            host.wait_until(lambda text=text: self.content() == text)
+        hosting.wait(lambda: self.plane.node()["applied"]["number"] == 2)
+        self.plane.ask("hold", fleet.HOST, "--reason", "migration")
+        hosting.wait(lambda: self.plane.node()["order"].get("state") == "acknowledged")
+        self.push("never\n")
+        hosting.wait(lambda: self.kinds().count("declarationAccepted") == 3)
+        self.plane.end()
+        shutil.rmtree(self.plane.folder / "state")
+        self.plane.start("--mesh", "other")
+        done = self.enrol("--new-key")
+        self.assertEqual((done.code, "enrolled: h1 in other" in done.out), (0, True), done.text)
+        hosting.wait(lambda: self.plane.node()["linked"])
+        self.assertEqual(self.kinds().count("holdLifted"), 1)
+        self.push("other\n")
+        host.wait_until(lambda: self.content() == "other\n")
+        hosting.wait(lambda: self.plane.node()["applied"] == {"epoch": 1, "number": 1})
+        self.plane.ask("hold", fleet.HOST, "--reason", "numbers begin anew")
+        hosting.wait(lambda: self.plane.node()["order"].get("state") == "acknowledged")
+        self.motd.write_text("by hand\n")
+        self.plane.ask("lift", fleet.HOST)
+        host.wait_until(lambda: self.content() == "other\n")  # long before the next beat
+        self.assertEqual(host.stop(), 0, host.said)
+        accepted = [event["event"]["declaration"]["number"] for event in self.bench.events("--kind", "declarationAccepted")]
+        self.assertEqual(accepted, [1, 2, 3, 1])
+
     def test_by_hand(self):
         """mesh: where a person decides the command asks again until they have"""
         token = self.plane.token("--by-hand")

@@ -59,6 +59,32 @@ TEST_CASE("enrolment: what is told of it is bounded, and needs an open store") {
   CHECK(code_of(world, RecordKeyCreated{}) == ErrorCode::conflict);
 }
 
+TEST_CASE(
+    "enrolment: a hold that came over the link ends with a new enrolment, one set here stays") {
+  World world;
+  world.run(SetHold{HoldOrigin::link, {}, "migration", kControlPlane});
+  world.run(SetHold{HoldOrigin::local, {}, "by hand", kControlPlane});
+  const auto events =
+      world.run(RecordEnrolment{id_of(9), "prod", "web-1", "01ab", {5}, {}, kControlPlane});
+  CHECK(all_of_kind<HoldLifted>(events).size() == 1);
+  CHECK_FALSE(world.state.link_hold);
+  CHECK(world.state.local_hold);
+}
+
+TEST_CASE(
+    "declaration: another mesh counts for itself, and so does what is kept until a newer one") {
+  World world;
+  take(world, declaration(3, 7));
+  auto other = declaration(1, 1);
+  other.mesh = id_of(10);
+  const auto target = path("/a");
+  world.state.kept[target] = {8, {}, 0};
+  take(world, other);
+  CHECK(world.state.accepted == other);
+  CHECK(world.state.kept.empty());
+  CHECK(code_of(world, StoreDeclaration{other, {}}) == ErrorCode::refused);
+}
+
 TEST_CASE("declaration: received, stored and accepted are three steps, in that order only") {
   World world;
   const auto first = declaration(1, 1);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "datum/base/ids.hpp"
@@ -33,6 +34,12 @@ struct DeclarationId {
   Digest manifest;
   bool operator==(const DeclarationId&) const = default;
 };
+// Whether `id` may follow `before`: generations only grow within a mesh, and each counts for
+// itself.
+[[nodiscard]] inline bool is_above(const DeclarationId& id, const DeclarationId& before) {
+  return id.mesh != before.mesh ||
+         std::tuple(id.epoch, id.number) > std::tuple(before.epoch, before.number);
+}
 struct Provenance {
   std::string source;     // "fleet /srv/fleet", "manifest FILE", "bundle", "link"
   std::string revision;   // of the fleet's repository

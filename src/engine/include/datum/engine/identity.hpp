@@ -18,6 +18,7 @@
 namespace datum::engine {
 
 inline constexpr std::string_view kIdentityFolder = "identity";
+inline constexpr std::string_view kOrderFile = "order";  // in it: the number carried out last
 
 struct NodeIdentity {
   std::string mesh, node;

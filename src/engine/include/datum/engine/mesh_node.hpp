@@ -32,7 +32,7 @@ struct MeshHost {
   std::function<core::Mode()> mode;
   std::function<void(const core::Command&)> record;  // if it can be
   std::function<void()> changed;                     // something for the host to look at
-  std::function<void()> reconnected;                 // after it was disconnected
+  std::function<void()> reconnected;  // after it was disconnected, or its hold was lifted
   std::function<void(const MeshWords&)> tell;
   // Both may be empty. What is kept upstream: all up to there.
   std::function<void(Seq through)> kept;
@@ -109,6 +109,8 @@ class MeshNode final : public link::NodeSide {
   [[nodiscard]] loop::Task<bool> obey_next();
   // Calls back once nothing of the journal is on its way to the disk; false: it cannot be read now.
   void when_settled(std::function<void(bool)> then);
+  // Of the accepted declaration, if it is of this mesh: another one counts for itself.
+  [[nodiscard]] core::Generation accepted_here() const;
   [[nodiscard]] core::Hello hello_of(const journal::Head& head) const;
 
   loop::Loop& loop_;
