@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "datum/journal/place.hpp"
 #include "store_folder.hpp"
 
 namespace datum::journal {
@@ -199,6 +200,31 @@ Result<Fd> take_opening_lock(int folder, std::int64_t wait_ms) {
     const timespec pause{0, pause_ms * 1'000'000};
     ::nanosleep(&pause, nullptr);
   }
+}
+
+PlaceLock::~PlaceLock() {
+  if (folder_ >= 0) ::close(folder_);
+}
+
+static Error in_use_in_place(const std::string& folder, int opened) {
+  const auto named = [](std::int64_t pid) {
+    return pid == 0 ? std::string("a process") : "process " + std::to_string(pid);
+  };
+  const auto moving = find_holder(opened, "WRITE");
+  const auto opening = moving != 0 ? 0 : find_holder(opened, "READ");
+  return {ErrorCode::busy,
+          folder + ": the store is in use: " +
+              (opening != 0 ? named(opening) + " opens it" : named(moving) + " moves it away")};
+}
+
+Result<PlaceLock> lock_place(const std::string& folder, PlaceUse use) {
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0 && (errno == ENOENT || errno == ENOTDIR)) return PlaceLock();
+  if (opened < 0) return fail(error_from_errno(errno, "open " + folder));
+  PlaceLock lock(opened);
+  DATUM_ASSIGN(const Look look, look_once(opened, use == PlaceUse::opening ? LOCK_SH : LOCK_EX));
+  if (look == Look::ours) return lock;
+  return fail(in_use_in_place(folder, opened));
 }
 
 std::int64_t lock_holder(int folder) {

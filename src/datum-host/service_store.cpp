@@ -46,10 +46,14 @@ loop::Task<Result<bool>> Service::open_store() {
       taken = co_await taking;
     }
     if (taken) co_return true;
-    const auto error = taken.error();
-    if (error.code() == ErrorCode::corrupt && !std::exchange(set_aside, true)) {
-      if (auto moved = set_aside_damaged(error); !moved) co_return fail(std::move(moved).error());
-      continue;
+    auto error = taken.error();
+    if (error.code() == ErrorCode::corrupt && !set_aside) {
+      const auto moved = set_aside_damaged(error);
+      // Somebody else has it, and may move it himself: looked at again afterwards.
+      if (!moved && moved.error().code() != ErrorCode::busy) co_return fail(moved.error());
+      set_aside = moved.has_value();
+      if (set_aside) continue;
+      error = moved.error();
     }
     if (!is_worth_waiting(error.code())) co_return fail(error);
     doing_ = "waits for the store: " + error.message();

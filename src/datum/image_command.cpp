@@ -2,6 +2,7 @@
 // own. Refused while anybody has its store; what of its configuration goes into every copy is said.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include "commands.hpp"
 #include "datum/config/hold.hpp"
 #include "datum/engine/image.hpp"
+#include "datum/history/open.hpp"
 #include "datum/history/story.hpp"
 #include "datum/os_linux/linux_files.hpp"
 #include "datum/program/session.hpp"
@@ -22,8 +24,9 @@
 namespace datum::program {
 namespace {
 
-// The journal's own lock (docs/formats/journal.md), for as long as this lives: who opens the store
-// meanwhile finds it taken. It goes away with the journal.
+// The journal's own lock (docs/formats/journal.md), for as long as this lives: who has the store,
+// or reads it as a copy, is known by it. It goes away with the journal, so that it keeps nobody out
+// of the place, which has a lock of its own.
 class StoreLock {
  public:
   StoreLock() = default;
@@ -38,8 +41,16 @@ class StoreLock {
     file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file_ < 0 && (errno == ENOENT || errno == ENOTDIR)) return {};  // there is no journal
     if (file_ < 0) return fail(error_from_errno(errno, path));
-    if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return {};
-    if (errno != EWOULDBLOCK) return fail(error_from_errno(errno, path));
+    if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
+      // A compaction may have put another one in its place just now.
+      struct stat held {};
+      struct stat there {};
+      if (::fstat(file_, &held) == 0 && ::stat(path.c_str(), &there) == 0 &&
+          held.st_ino == there.st_ino && held.st_dev == there.st_dev)
+        return {};
+    } else if (errno != EWOULDBLOCK) {
+      return fail(error_from_errno(errno, path));
+    }
     return fail(ErrorCode::busy,
                 store +
                     ": the store is in use; stop what has it (systemctl stop datum-host) "
@@ -145,6 +156,9 @@ Result<int> run_prepare_image(const Arguments& arguments) {
   DATUM_ASSIGN(const auto session, open_session(arguments));
   DATUM_ASSIGN(const auto configuration, read_config(*session.files, session.config_folder));
   DATUM_TRY(refuse_service(arguments));
+  // Until the end: a service that starts meanwhile waits, and finds nothing half moved.
+  DATUM_ASSIGN(const auto place,
+               journal::lock_place(session.state_folder, journal::PlaceUse::moving));
   DATUM_TRY(StoreLock().take(session.state_folder));  // said before anything is read
   auto open = refuse_open_pass(*session.files, session.state_folder);
   if (!open) return fail(with_remedy(std::move(open).error(), session.state_folder));

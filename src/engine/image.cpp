@@ -100,14 +100,34 @@ class Stripping {
   Stripping(os::Files& files, const ImageRequest& request) : files_(files), request_(request) {}
 
   Result<std::vector<StrippedPart>> run() {
-    DATUM_TRY(refuse_a_running_rollback());
-    DATUM_TRY(strip_store());
-    for (const auto& [folder, name] : kMarks) DATUM_TRY(remove_below(below(folder), name));
-    DATUM_TRY(remove_metrics());
-    return std::move(parts_);
+    auto stripped = strip();
+    if (stripped) return std::move(parts_);
+    return fail(is_touched_ ? half_done(stripped.error()) : std::move(stripped).error());
   }
 
  private:
+  Status strip() {
+    DATUM_TRY(refuse_a_running_rollback());
+    DATUM_TRY(strip_store());
+    for (const auto& [folder, name] : kMarks) DATUM_TRY(remove_below(below(folder), name));
+    return remove_metrics();
+  }
+
+  [[nodiscard]] Error half_done(const Error& why) const {
+    std::string done;
+    for (const auto& part : parts_)
+      done += (done.empty() ? "" : ", ") + part.path + " (" +
+              (part.what == Stripped::removed     ? "removed"
+               : part.what == Stripped::set_aside ? "set aside"
+                                                  : "deleted") +
+              ")";
+    return {why.code(),
+            why.message() + "; this machine is no image yet. Done so far: " +
+                (done.empty() ? "a part of what is named here" : done) +
+                ". Once the cause is mended, datum prepare-image again does the rest",
+            why.sys_errno()};
+  }
+
   [[nodiscard]] std::string below(std::string_view path) const {
     return (request_.root == "/" ? "" : request_.root) + "/" + std::string(path);
   }
@@ -158,6 +178,8 @@ class Stripping {
 
   // Nothing there is no error.
   Status remove_in(const os::Handle& folder, const std::string& path, std::string_view name) {
+    if (!files_.stat_at(folder, name)) return {};
+    is_touched_ = true;
     auto removed = remove_tree(files_, folder, name, 0);
     if (!removed && removed.error().code() == ErrorCode::not_found) return {};
     if (!removed) return fail(Error(removed.error()).context(path + "/" + std::string(name)));
@@ -182,8 +204,15 @@ class Stripping {
     if (!store && store.error().code() == ErrorCode::not_found) return {};
     if (!store) return fail(std::move(store).error());
     DATUM_TRY(check_store(*store));
+    // What takes room comes before anything goes: on a full disk nothing is half done.
+    DATUM_ASSIGN(const auto history, find_history(*store));
+    std::string aside;
+    if (!history.empty()) {
+      DATUM_ASSIGN(aside, folder_for(*store, history));
+      DATUM_TRY(files_.sync(*store));
+    }
     for (const auto name : kOwn) DATUM_TRY(remove_in(*store, request_.store, name));
-    DATUM_TRY(set_history_aside(*store));
+    DATUM_TRY(set_history_aside(*store, history, aside));
     return request_.discard_journal ? discard(*store) : Status{};
   }
 
@@ -228,7 +257,8 @@ class Stripping {
     return names;
   }
 
-  Status set_history_aside(const os::Handle& store) {
+  // What moves together, the journal first.
+  Result<std::vector<std::string>> find_history(const os::Handle& store) {
     std::vector<std::string> there;
     for (const auto name : kHistory) {
       const auto stat = files_.stat_at(store, name);
@@ -240,17 +270,22 @@ class Stripping {
     }
     DATUM_ASSIGN(const auto damaged, names_with(store, kDamagedPrefix));
     there.insert(there.end(), damaged.begin(), damaged.end());
-    if (there.empty()) return {};
-    DATUM_ASSIGN(const auto aside_name, folder_for(store, there));
+    return there;
+  }
+
+  Status set_history_aside(const os::Handle& store, const std::vector<std::string>& history,
+                           const std::string& aside_name) {
+    if (history.empty()) return {};
     const auto path = request_.store + "/" + aside_name;
     DATUM_ASSIGN(const auto aside, files_.open_directory(store, aside_name, os::Follow::no));
-    for (const auto& name : there) {
+    for (const auto& name : history) {
+      const auto from = request_.store + "/" + name;
       auto moved = files_.rename(store, name, aside, name, true);
-      if (!moved) return fail(std::move(moved).error().context(request_.store + "/" + name));
+      if (!moved) return fail(std::move(moved).error().context(from));
+      is_touched_ = true;
+      parts_.push_back({from, Stripped::set_aside, path});
       DATUM_TRY(files_.sync(aside));
       DATUM_TRY(files_.sync(store));
-      if (!request_.discard_journal)
-        parts_.push_back({request_.store + "/" + name, Stripped::set_aside, path});
     }
     return {};
   }
@@ -276,24 +311,29 @@ class Stripping {
       const auto made = files_.make_directory(store, name, 0700);
       if (made) return name;
       if (made.error().code() != ErrorCode::already_exists || number == kMostImages)
-        return fail(made.error());
+        return fail(made.error().code(), request_.store + "/" + name + ": " +
+                                             made.error().message() + "; nothing was touched");
     }
   }
 
   Status discard(const os::Handle& store) {
     DATUM_ASSIGN(const auto names, names_with(store, kAsidePrefix));
     for (const auto& name : names) {
+      is_touched_ = true;
       auto removed = remove_tree(files_, store, name, 0);
       if (!removed) return fail(Error(removed.error()).context(request_.store + "/" + name));
       DATUM_TRY(files_.sync(store));
       parts_.push_back({request_.store + "/" + name, Stripped::discarded, ""});
     }
+    // What this run moved there is gone with it.
+    std::erase_if(parts_, [](const auto& part) { return part.what == Stripped::set_aside; });
     return {};
   }
 
   os::Files& files_;
   const ImageRequest& request_;
   std::vector<StrippedPart> parts_;
+  bool is_touched_ = false;
 };
 
 }  // namespace

@@ -103,6 +103,7 @@ std::string find_lost_journal(os::Files& files, const std::string& folder) {
 }
 
 Result<core::SetAsideStore> set_aside(os::Files& files, const std::string& folder, WallNs now) {
+  DATUM_ASSIGN(const auto place, journal::lock_place(folder, journal::PlaceUse::moving));
   auto problem = find_lost_journal(files, folder);
   if (problem.empty()) {
     DATUM_ASSIGN(problem, history::find_damage(folder));

@@ -127,6 +127,8 @@ Result<Store> open_store(loop::Loop& loop, os::Files& files, const std::string& 
   DATUM_TRY(check_not_imported(files, folder));
   // Whoever can write the folder can put another journal or another key in the place of ours.
   DATUM_TRY(config::check_way(files, folder, binding.trusted_uid));
+  // What is half moved away looks like a store that has lost its journal.
+  DATUM_ASSIGN(const auto place, journal::lock_place(folder, journal::PlaceUse::opening));
   DATUM_TRY(check_not_lost(files, folder));
   DATUM_ASSIGN(auto history, history::open_history(loop, folder, binding.crash_point));
   return open_store_over(loop, files, folder, std::move(history), binding);
@@ -136,6 +138,7 @@ Result<Store> open_bound_store(loop::Loop& loop, os::Files& files, const std::st
                                const std::string& version, std::uint32_t trusted_uid) {
   DATUM_TRY(check_not_imported(files, folder));
   DATUM_TRY(config::check_way(files, folder, trusted_uid));
+  DATUM_ASSIGN(const auto place, journal::lock_place(folder, journal::PlaceUse::opening));
   DATUM_TRY(check_not_lost(files, folder));
   Store store;
   store.folder = folder;

@@ -1,10 +1,11 @@
 // Loaded into `datum` by a test (LD_PRELOAD): counts, over all threads, the calls that lie between
 // one step of a pass and the next (syncs, renames, messages to the service manager), and ends the
-// process right before the one that BOUNDARY names; or holds it there, with HELD_FILE made, so that
-// the whole machine can be ended. Without BOUNDARY it only counts, and writes the number to
-// COUNT_FILE.
+// process right before the one that BOUNDARY names; or holds it there, with HELD_FILE made, until
+// that file goes or the whole machine ends. Without BOUNDARY it only counts, and writes the number
+// to COUNT_FILE.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,7 +25,9 @@ void come_to_boundary(const char* name) {
   if (const char* path = ::getenv("HELD_FILE"); path != nullptr) {
     const int held = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     static_cast<void>(::dprintf(held, "%s\n", name));
-    for (;;) ::pause();
+    constexpr int kLookMs = 10;
+    while (::access(path, F_OK) == 0) ::poll(nullptr, 0, kLookMs);
+    return;
   }
   ::kill(::getpid(), SIGKILL);
 }

@@ -78,6 +78,33 @@ class FullCopy(Case):
                 self.assertIn("lock.mdb: No space left on device", done.text)
 
 
+class FullImage(Case):
+    def test_image(self):
+        """image: on a full disk it is made, or refused with nothing touched; once there is room it is made"""
+        disk = self.bench.scratch / "disk"
+        self.mount(disk, 24)
+        self.bench.state = disk / "state"
+        self.bench.declare(fleet.file("f", "/f", BODY))
+        self.assertEqual(self.bench.enforce().code, 0)
+        (self.bench.state / "identity").mkdir()
+        (self.bench.state / "identity/key.pem").write_text("x\n")
+        ballast = self.fill(disk)
+        before = fleet.listing(self.bench.state)
+        command = ("prepare-image", "--root", self.bench.root, "--state", self.bench.state)
+        done = fleet.datum(*command)
+        if done.code != 0:
+            self.assertEqual(done.code, 1, done.text)
+            self.assertRegex(done.err, "No space left on device; nothing was touched")
+            self.assertEqual(before, fleet.listing(self.bench.state))
+            ballast.unlink()
+            done = fleet.datum(*command)
+        self.assertEqual(done.code, 0, done.text)
+        self.assertFalse((self.bench.state / "identity").exists())
+        (aside,) = self.bench.state.glob("image-*")
+        self.assertEqual({path.name for path in aside.iterdir()}, {"journal", "blobs", "key"})
+        self.assertEqual(fleet.datum("journal", "verify", "--state", aside).code, 0)
+
+
 class FullRoot(Case):
     def setUp(self):
         super().setUp()

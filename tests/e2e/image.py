@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import unittest
 
@@ -159,6 +160,103 @@ class Image(unittest.TestCase):
                 break
         print(f"# {boundary - 1} moments")
         self.assertGreater(boundary, 10)
+
+    def held(self, boundary):
+        """prepare-image as it stands before that step, and the file that holds it there; None if it has ended."""
+        held = self.bench.scratch / "held"
+        preload = str(pathlib.Path(fleet.DATUM).parents[2] / "tests/e2e/boundary.so")
+        environment = {**os.environ, "LD_PRELOAD": preload, "BOUNDARY": str(boundary), "HELD_FILE": str(held)}
+        preparing = subprocess.Popen([fleet.DATUM, "prepare-image", "--root", self.root, "--config", self.bench.config,
+                                      "--state", self.state], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True, env=environment)
+        self.addCleanup(preparing.communicate)
+        self.addCleanup(preparing.kill)
+        self.addCleanup(held.unlink, missing_ok=True)
+        hosting.wait(lambda: held.exists() or preparing.poll() is not None)
+        return preparing, held
+
+    def test_start_in_the_middle(self):
+        """image: a service or a command that starts anywhere in the middle waits or is refused, and takes nothing of what moves"""
+        middles = 0
+        for boundary in range(1, 200, 3):
+            shutil.rmtree(self.state)
+            self.live()
+            events = self.bench.events()
+            preparing, held = self.held(boundary)
+            if not held.exists():
+                self.assertEqual(preparing.wait(), 0)
+                break
+            middles += 1
+            before = fleet.listing(self.state)
+            host = self.bench.start()
+            waits = host.wait_for(lambda message: "STATUS" in message)["STATUS"]
+            self.assertIn("waits for the store", waits)
+            self.assertIn(f"process {preparing.pid} moves it away", waits)
+            for words in (("observe", "--root", self.root, "--config", self.bench.config), ("journal", "set-aside"),
+                          ("journal", "archive", "--root", self.root, "--config", self.bench.config)):
+                done = fleet.datum(*words, "--state", self.state)
+                self.assertEqual(done.code, 3, done.text)
+                self.assertIn("moves it away", done.err)
+            self.assertEqual(set(before), set(fleet.listing(self.state)))
+            held.unlink()
+            said, _ = preparing.communicate(timeout=hosting.LIMIT_S)
+            self.assertEqual(preparing.returncode, 0, said)
+            (aside,) = self.aside()
+            self.assertEqual({path.name for path in aside.iterdir()}, set(HISTORY))
+            self.assertEqual(self.bench.events(state=aside), events)
+            # Then it begins anew, as a copy does.
+            host.wait_pass()
+            self.assertEqual(host.stop(), 0, host.said)
+            new = self.bench.events()
+            self.assertEqual((new[0]["seq"], new[0]["kind"]), (1, "storeCreated"))
+            self.assertNotIn("corruptDetected", [event["kind"] for event in new])
+            self.assertNotEqual(new[0]["event"]["store"], events[0]["event"]["store"])
+        print(f"# {middles} moments")
+        self.assertGreater(middles, 3)
+
+    def test_opened_now(self):
+        """image: while somebody opens the store nothing of it moves, for an image or as damaged"""
+        before = fleet.listing(self.state)
+        folder = os.open(self.state, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_SH)
+            for done in (self.prepare(), fleet.datum("journal", "set-aside", "--state", self.state)):
+                self.assertEqual(done.code, 3, done.text)
+                self.assertIn(f"process {os.getpid()} opens it", done.err)
+        finally:
+            os.close(folder)
+        self.assertEqual(before, fleet.listing(self.state))
+
+    def test_steps_that_fail(self):
+        """image: whichever step fails, nothing was touched, or it says what is done, and the same command does the rest"""
+        untouched = half = 0
+        for call in ("mkdirat", "renameat2", "unlinkat", "fsync"):
+            for number in range(1, 40):
+                shutil.rmtree(self.state)
+                self.live()
+                before = fleet.listing(self.state)
+                done = fleet.datum("prepare-image", "--root", self.root, "--config", self.bench.config, "--state", self.state,
+                                   before=["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=" + call, "-e",
+                                           f"inject={call}:error=ENOSPC:when={number}"])
+                if done.code == 0:
+                    break
+                self.assertEqual(done.code, 1, done.text)
+                self.assertIn("No space left", done.err)
+                gone = set(before) - set(fleet.listing(self.state))
+                if gone:
+                    half += 1
+                    self.assertIn("this machine is no image yet. Done so far: ", done.err)
+                    for name in {os.fsdecode(path).split("/", maxsplit=1)[0] for path in gone}:
+                        self.assertIn(str(self.state / name), done.err)
+                else:
+                    untouched += 1
+                again = self.prepare()
+                self.assertEqual(again.code, 0, again.text)
+                self.check_stripped()
+                (aside,) = self.aside()
+                self.assertEqual({path.name for path in aside.iterdir()}, set(HISTORY), (call, number))
+        print(f"# {untouched} without a trace, {half} in the middle")
+        self.assertGreater(min(untouched, half), 1)
 
     def test_not_datums(self):
         """image: what only looks like Datum's stays: a file or folder that metrics names, a folder that is no store, names like its own"""

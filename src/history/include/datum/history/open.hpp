@@ -5,6 +5,7 @@
 #include <string>
 
 #include "datum/history/history.hpp"
+#include "datum/journal/place.hpp"
 
 namespace datum::history {
 
