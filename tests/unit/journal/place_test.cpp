@@ -1,10 +1,11 @@
 // The lock of the folder that a store lies in: who opens beside others that open, who moves alone.
+#include "datum/journal/place.hpp"
+
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "datum/journal/place.hpp"
 #include "scratch.hpp"
 
 using namespace datum;
