@@ -74,16 +74,23 @@ void Service::reject_configuration(const Error& problem) {
 void Service::note_hold(const core::Actor& actor) {
   if (!store_) return;
   auto folder = session_.files->open_root(session_.config_folder);
-  const auto hold = folder ? config::read_hold(*session_.files, *folder) : config::Hold{};
+  const auto trusted = program::trusted_uid();
+  const auto hold = folder ? config::read_hold(*session_.files, *folder, trusted) : config::Hold{};
   const auto& known = state().local_hold;
+  // Whoever set or lifted it, not whoever saw it first.
+  const auto actor_of = [&actor](std::optional<std::uint32_t> by) {
+    return by ? program::person(*by, "datum hold") : actor;
+  };
   if (!hold.present) {
-    if (known) record(core::LiftHold{core::HoldOrigin::local, actor});
+    const auto lifter =
+        folder ? config::take_lifter(*session_.files, *folder, trusted) : std::nullopt;
+    if (known) record(core::LiftHold{core::HoldOrigin::local, actor_of(lifter)});
     return;
   }
   const auto until = hold.until.value_or(WallNs{});
   const auto reason = hold.fault.empty() ? hold.reason : config::describe(hold);
   if (known && known->until == until && known->reason == reason) return;
-  record(core::SetHold{core::HoldOrigin::local, until, reason, actor});
+  record(core::SetHold{core::HoldOrigin::local, until, reason, actor_of(hold.by)});
 }
 
 // Asked for at the start of a pass and before each wave. The file counts at once where it can be

@@ -77,22 +77,37 @@ std::string hold_json(const config::Hold& hold) {
   return json.take() + "\n";
 }
 
+// Whatever lies there counts as a hold, and only a file is removed or replaced.
+Error not_a_hold(const Arguments& arguments, Error error) {
+  if (error.code() == ErrorCode::invalid_argument) return error;
+  const auto path = config_folder(arguments) + "/" + std::string(config::kHoldName);
+  if (error.code() != ErrorCode::is_directory) return std::move(error).context(path);
+  return {ErrorCode::is_directory,
+          path +
+              ": a folder lies there, which holds the machine as a file would, and is not "
+              "removed: look what it is, and remove it"};
+}
+
 Result<int> run_hold(const Arguments& arguments) {
   const auto files = os_linux::make_files();
   DATUM_ASSIGN(const auto folder, open_config(*files, arguments));
   const auto actor = current_actor(arguments);
   if (arguments.lift) {
-    auto lifted = config::lift_hold(*files, folder);
+    auto lifted = config::lift_hold(*files, folder, actor.uid);
     if (!lifted && lifted.error().code() == ErrorCode::not_found)
       return fail(ErrorCode::not_found, "no hold stands in " + config_folder(arguments));
-    if (!lifted) return fail(std::move(lifted).error());
+    if (!lifted) return fail(not_a_hold(arguments, std::move(lifted).error()));
     tell_journal(arguments, host::LocalVerb::hold, core::LiftHold{core::HoldOrigin::local, actor});
+    // It has been told.
+    static_cast<void>(config::take_lifter(*files, folder, trusted_uid()));
   } else {
     if (arguments.reason.empty())
       return fail(ErrorCode::invalid_argument,
                   arguments.command_line + ": give --reason WORDS: others will ask why");
     DATUM_ASSIGN(const auto until, hold_end(arguments));
-    DATUM_TRY(config::write_hold(*files, folder, until, arguments.reason, arguments.hold_now));
+    auto written =
+        config::write_hold(*files, folder, until, arguments.reason, arguments.hold_now, actor.uid);
+    if (!written) return fail(not_a_hold(arguments, std::move(written).error()));
   }
   const auto hold = config::read_hold(*files, folder);
   if (!arguments.lift)

@@ -76,6 +76,9 @@ PassView view_of_undoing(const Arguments& arguments) {
 }
 
 Result<int> run_revert(const Arguments& arguments) {
+  if (arguments.pass == 0)
+    return fail(ErrorCode::invalid_argument,
+                "revert 0: no pass has the number 0; `datum replay passes` lists them with theirs");
   core::State known;
   {
     DATUM_ASSIGN(auto story, open_known_story(arguments));

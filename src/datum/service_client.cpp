@@ -20,9 +20,14 @@ constexpr std::int64_t kTakenUpWithinNs = 15 * kNsPerSecond;
 // A pass lasts as long as it does: the service has the limits.
 constexpr std::int64_t kNoLimit = 0;
 
+// One that is stuck, or one that was killed with a request in its hands.
 Error silent(const wire::Peer& peer, const Error& error) {
-  return {ErrorCode::busy, "the service (process " + std::to_string(peer.pid) +
-                               ") has the store and does not answer: " + error.message()};
+  const auto service = "the service (process " + std::to_string(peer.pid) + ") ";
+  if (error.code() == ErrorCode::timed_out)
+    return {ErrorCode::busy, service + "has the store and does not answer: " + error.message()};
+  return {ErrorCode::busy,
+          service + "hung up before it answered, so it ended: " + error.message() +
+              ". What it has done of this the journal says; systemctl status datum-host says why"};
 }
 
 Status send_frame(wire::LocalStream& stream, LocalFrame kind, ByteView message) {

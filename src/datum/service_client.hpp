@@ -18,8 +18,8 @@ struct Sent {
   ByteView plan = {};                // a saved plan's bytes; empty: none
 };
 // Sends it, with what goes with it, and prints what comes back; the exit code that the service
-// says. `not_found`: no service listens. `busy`: one does and does not
-// answer, or not about this store.
+// says. `not_found`: no service listens. `busy`: one does and does not answer, not about this
+// store, or it ended before it had answered.
 [[nodiscard]] Result<int> ask_service(const Arguments& arguments, host::LocalRequest request,
                                       const Sent& sent);
 // The same for a request without an answer but whether it was done: what the service says against

@@ -9,6 +9,7 @@ import signal
 import socket
 import stat
 import struct
+import subprocess
 import sys
 import time
 import unittest
@@ -108,6 +109,60 @@ class Socket(unittest.TestCase):
         (event,) = self.bench.events("--kind", "holdLifted")
         self.assertEqual(event["event"]["actor"]["command"], "datum hold", event)
 
+    def held_back(self, boundary, *arguments):
+        """A command that stands still before that step, and the file that holds it there."""
+        held = self.bench.scratch / "held"
+        preload = str(pathlib.Path(fleet.DATUM).parents[2] / "tests/e2e/boundary.so")
+        environment = {**os.environ, "LD_PRELOAD": preload, "BOUNDARY": str(boundary), "HELD_FILE": str(held)}
+        command = subprocess.Popen([fleet.DATUM, *arguments, "--root", self.bench.root, "--state", self.bench.state,
+                                    "--config", self.bench.config], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, env=environment)
+        self.addCleanup(command.communicate)
+        self.addCleanup(command.kill)
+        self.addCleanup(held.unlink, missing_ok=True)
+        hosting.wait(lambda: held.exists() or command.poll() is not None)
+        self.assertTrue(held.exists(), command.poll())
+        return command, held
+
+    def test_hold_seen_first(self):
+        """hold: who set or lifted it is in the journal, also where the service sees the file before the command's word"""
+        host = self.start()
+        file = self.bench.config / "hold"
+        # Both are synced, moved to their place, and the folder is synced: the third step comes before the word.
+        for arguments, kind in ((("hold", "--reason", "migration"), "holdSet"), (("hold", "--lift"), "holdLifted")):
+            command, held = self.held_back(3, *arguments)
+            self.assertEqual(file.exists(), kind == "holdSet")
+            host.signal(signal.SIGHUP)
+            hosting.wait(lambda kind=kind: kind in self.kinds())
+            held.unlink()
+            said, _ = command.communicate(timeout=hosting.LIMIT_S)
+            self.assertEqual(command.returncode, 0, said)
+            (event,) = self.bench.events("--kind", kind)
+            actor = event["event"]["actor"]
+            self.assertEqual((actor["kind"], actor["uid"], actor["command"]), ("person", os.getuid(), "datum hold"), event)
+        self.assertEqual(sorted(path.name for path in self.bench.config.iterdir()), ["agent.yaml"])
+        # A script's file, and one that others can write: nobody's word is known.
+        for text, mode in (("reason: a\n", 0o644), ("reason: b\nby: 0\n", 0o666)):
+            file.write_text(text)
+            file.chmod(mode)
+            host.signal(signal.SIGHUP)
+            hosting.wait(lambda text=text: self.bench.events("--kind", "holdSet")[-1]["event"]["reason"] == text[8])
+            self.assertEqual(self.bench.events("--kind", "holdSet")[-1]["event"]["actor"]["kind"], "service")
+        self.assertEqual(host.stop(), 0, host.said)
+
+    def test_hold_is_a_folder(self):
+        """hold: a folder in the place of its file holds, is named, and is not removed"""
+        folder = self.bench.config / "hold"
+        self.bench.configure(mode="enforce")
+        folder.mkdir()
+        for arguments in (("--lift",), ("--reason", "x")):
+            done = self.datum("hold", *arguments)
+            self.assertEqual(done.code, 1, done.text)
+            self.assertIn(f"{folder}: a folder lies there", done.err)
+        self.assertTrue(folder.is_dir())
+        self.assertEqual(self.datum("reconcile").code, 2)
+        self.assertFalse(self.motd.exists())
+
     def test_hold_alone(self):
         """hold: without a service it stands all the same, and the store is told here"""
         self.bench.configure(mode="enforce")
@@ -193,6 +248,28 @@ class Socket(unittest.TestCase):
         self.assertEqual(asked.code, 3, asked.text)
         self.assertIn(f"process {host.process.pid}", asked.err)
         self.assertEqual(host.stop(), 0, host.said)
+
+    def test_killed(self):
+        """socket: a service that is killed with a request in its hands has ended, and does not count as one that is silent"""
+        host = self.start()
+        host.signal(signal.SIGSTOP)
+        asked = subprocess.Popen([fleet.DATUM, "status", "--root", self.bench.root, "--state", self.bench.state],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(asked.kill)
+        queued = f"{self.bench.root}/run/datum/host.sock"
+        hosting.wait(lambda: sum(queued in line for line in pathlib.Path("/proc/net/unix").read_text().splitlines()) > 1)
+        host.kill()
+        said, _ = asked.communicate(timeout=hosting.LIMIT_S)
+        self.assertNotIn("does not answer", said)
+        self.assertIn(f"the service (process {host.process.pid}) hung up before it answered, so it ended", said)
+        # And its socket, which nobody listens on, is no service.
+        for words in (("status",), ("observe",)):
+            done = self.datum(*words, config=words != ("status",))
+            self.assertEqual(done.code, 2, done.text)
+            self.assertNotIn("the service", done.text)
+        zero = self.datum("revert", "0")
+        self.assertEqual(zero.code, 1)
+        self.assertIn("no pass has the number 0", zero.err)
 
     def test_hostile(self):
         """socket: bytes that are no request are answered or hung up on, and the service goes on"""

@@ -189,3 +189,44 @@ TEST_CASE("hold: a crash at any moment of writing leaves the old hold or the new
     }
   }
 }
+
+TEST_CASE("hold: who set it is believed only of a file that nobody but root can have written") {
+  CHECK(parse_hold("reason: x\nby: 1000\n").by == 1000U);
+  CHECK(parse_hold("by: 4294967295").by == 4294967295U);
+  CHECK_FALSE(parse_hold("reason: x\n").by);
+  for (const std::string_view bytes :
+       {"by: root", "by: -1", "by: 4294967296", "by:", "by: 1\nby: 1", "by: 1 2"}) {
+    INFO(bytes);
+    const auto hold = parse_hold(bytes);
+    CHECK_FALSE(hold.fault.empty());
+    CHECK(is_in_force(hold, kSix));
+    CHECK_FALSE(hold.by);
+  }
+  Folder folder;
+  REQUIRE(write_hold(folder.files, folder.directory, kSix, "x", false, 1000));
+  CHECK(folder.read().by == 1000U);
+  CHECK_FALSE(read_hold(folder.files, folder.directory, 1000).by);
+  for (const auto& [mode, owner] : {std::pair{0664U, 0U}, {0646U, 0U}, {0644U, 1000U}}) {
+    folder.files.put_file("/etc/datum/hold", "reason: x\nby: 0\n", mode, owner);
+    INFO(mode << " " << owner);
+    CHECK(folder.read().reason == "x");
+    CHECK_FALSE(folder.read().by);
+  }
+}
+
+TEST_CASE("hold: who lifts it is left once, and a full disk keeps nobody from lifting") {
+  Folder folder;
+  CHECK_FALSE(take_lifter(folder.files, folder.directory, 0));
+  REQUIRE(write_hold(folder.files, folder.directory, kSix, "x", false, 1000));
+  REQUIRE(lift_hold(folder.files, folder.directory, 1001));
+  CHECK_FALSE(folder.read().present);
+  CHECK(take_lifter(folder.files, folder.directory, 0) == 1001U);
+  CHECK_FALSE(take_lifter(folder.files, folder.directory, 0));
+  folder.files.put_file("/etc/datum/.hold.lifted", "by: 0\n", 0644, 1000);
+  CHECK_FALSE(take_lifter(folder.files, folder.directory, 0));
+  REQUIRE(write_hold(folder.files, folder.directory, kSix, "x"));
+  folder.files.fail_call(support::Call::write, 1, ENOSPC);
+  REQUIRE(lift_hold(folder.files, folder.directory, 1001));
+  CHECK_FALSE(folder.read().present);
+  CHECK_FALSE(take_lifter(folder.files, folder.directory, 0));
+}
