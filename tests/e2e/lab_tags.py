@@ -4,6 +4,7 @@
 declaration, rolled back from it where it dies before it is confirmed, and upgraded for good. Skipped where there are fewer
 than two tags."""
 
+import json
 import os
 import pathlib
 import re
@@ -31,10 +32,29 @@ def git(*arguments):
     return done.stdout if done.returncode == 0 else ""
 
 
+def above(version, last):
+    """A version that is newer than any other of this length, as packages_made wants it: 0.10.0 becomes 9.99.8 for 8."""
+    return re.sub(r"\d", "9", version)[:-1] + str(last)
+
+
 def newest_tags():
     """Two at most, the older one first."""
     tags = [tag for tag in git("tag", "--list", "v*", "--sort=-version:refname").split() if TAG.match(tag)]
     return tags[:2][::-1]
+
+
+def run(command, environment, what):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD_LIMIT_S, env=environment,
+                          check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{what}: {done.stdout[-4000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def installed(folder, environment):
+    """What a build folder installs, whichever programs that version had: its package is made of all of it."""
+    targets = json.loads(run(["meson", "introspect", "--targets", folder], environment, folder))
+    return [os.path.relpath(name, folder) for target in targets if target["installed"] for name in target["filename"]]
 
 
 def build(tag, scratch):
@@ -43,13 +63,9 @@ def build(tag, scratch):
     environment = {**os.environ, "CCACHE_BASEDIR": "/", "CCACHE_NOHASHDIR": "1"}
     subprocess.run(["git", "-C", packages_made.TOP, "worktree", "add", "--detach", tree, tag], check=True, capture_output=True)
     try:
-        for command in (["meson", "setup", tree / "build", tree],
-                        ["ninja", "-C", tree / "build", "-j2", "src/datum/datum", "src/datum-host/datum-host"]):
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD_LIMIT_S,
-                                  env=environment, check=False)
-            if done.returncode != 0:
-                raise AssertionError(f"{tag}: {done.stdout[-4000:]}{done.stderr[-2000:]}")
-        subprocess.run([tree / "packaging/build-package", "deb", tree / "build", made], check=True, capture_output=True)
+        run(["meson", "setup", tree / "build", tree], environment, tag)
+        run(["ninja", "-C", tree / "build", "-j2", *installed(tree / "build", environment)], environment, tag)
+        run([tree / "packaging/build-package", "deb", tree / "build", made], environment, tag)
     finally:
         subprocess.run(["git", "-C", packages_made.TOP, "worktree", "remove", "--force", tree], check=False, capture_output=True)
     (deb,) = made.glob("*.deb")
@@ -82,27 +98,29 @@ class Walk(lab_release.DebCase):
         self.wait_confirmed(self.old_version)
         self.wait_until(lambda: lab.path("/var/lib/datum/release/confirmed").exists(), "it is kept")
         # This build, dying at each of its starts before it is confirmed: the old one comes back and opens the store.
-        first, second = (self.version(number) for number in ("9.9.8", "9.9.9"))
+        own = self.deb.name.split("_")[1]
+        bad, good = above(own, 8), above(own, 9)
+        first, second = self.version(bad), self.version(good)
         (kind,) = CONFIRMED_KIND.findall((packages_made.TOP / "docs/formats/events.md").read_text())
         lab.put("/srv/dying", f"LD_PRELOAD=/usr/lib/commits.so\nCOMMIT=before {kind} 1\nDIED_FILE=/srv/died\n")
         self.offer(first)
-        self.declare("9.9.8", lab_release.package("alpha"))
-        self.wait_until(lambda: lab.of_kind("rolledBack"), "9.9.8 is rolled back")
+        self.declare(bad, lab_release.package("alpha"))
+        self.wait_until(lambda: lab.of_kind("rolledBack"), f"{bad} is rolled back")
         self.assertTrue(lab.path("/srv/died").exists())
         self.assertEqual(lab.running(), self.old_version)
         self.wait_until(self.is_active, "the old version is active")
         opened = [event["event"]["version"].split()[0] for event in lab.of_kind("storeOpened")]
-        self.assertEqual((opened.count("9.9.8") >= 3, opened[-1]), (True, self.old_version), opened)
+        self.assertEqual((opened.count(bad) >= 3, opened[-1]), (True, self.old_version), opened)
         # And one that works.
         lab.must("rm", "/srv/dying")
         self.offer(second)
-        self.declare("9.9.9", lab_release.package("alpha"), fleet.file("new", "/etc/zz-test", "new\n"))
-        self.wait_confirmed("9.9.9")
+        self.declare(good, lab_release.package("alpha"), fleet.file("new", "/etc/zz-test", "new\n"))
+        self.wait_confirmed(good)
         self.wait_until(lambda: self.status_text() == "converged", "all is as declared")
         self.assertEqual(lab.must("dpkg", "--audit"), "")
         verified = lab.datum("journal", "verify")
         self.assertEqual(verified.code, 0, verified.text)
-        print(f"# {self.tag}: {self.old_version} -> 9.9.8 -> back -> 9.9.9")
+        print(f"# {self.tag}: {self.old_version} -> {bad} -> back -> {good}")
 
 
 class Older(Walk):
