@@ -193,6 +193,7 @@ Status lift_hold(os::Files& files, const os::Handle& directory, std::optional<st
 std::optional<std::uint32_t> take_lifter(os::Files& files, const os::Handle& directory,
                                          std::uint32_t trusted_uid) {
   const auto said = read_file(files, directory, kLifterName, trusted_uid);
+  if (!said.hold.present) return std::nullopt;
   // On a disk that takes no writes it stays, and nothing else is known there.
   static_cast<void>(files.remove_file(directory, kLifterName).has_value());
   return said.is_trusted ? said.hold.by : std::nullopt;
