@@ -9,7 +9,6 @@
 namespace datum::simulation {
 namespace {
 
-constexpr std::int64_t kBeatNs = 300 * kNsPerSecond;
 constexpr std::int64_t kEnrolAgainNs = 20 * kNsPerSecond;
 
 core::Actor host_actor() {
@@ -23,25 +22,20 @@ std::shared_ptr<const ContentSource> content_of(const engine::Store& store) {
 
 }  // namespace
 
-NodeProcess::NodeProcess(NodeSite& site, support::SimNetwork& network, BootNs now, Watch watch)
+NodeShell::NodeShell(NodeSite& site, NodeGround ground, Watch watch)
     : site_(site),
-      network_(network),
+      ground_(std::move(ground)),
+      loop_(ground_.loop),
       watch_(std::move(watch)),
-      loop_(site.random()),
       beat_(loop_.make_timer()),
       enrol_again_(loop_.make_timer()) {
-  loop_.set_boot_id(site_.boot);
-  loop_.advance_to(now);
-  loop_.jump_wall(site_.wall_offset_ns);
   site_.files.set_before_call([this](support::Call call, std::string_view name) {
     if (watch_.on_call) watch_.on_call(call, name);
   });
 }
 
-// What a process takes with it, and what its end leaves on the machine.
-NodeProcess::~NodeProcess() {
+NodeShell::~NodeShell() {
   watch_ = {};
-  loop_.kill();
   task_.reset();
   mesh_.reset();
   conductor_.reset();
@@ -54,11 +48,28 @@ NodeProcess::~NodeProcess() {
   site_.unlock_journal();
 }
 
-bool NodeProcess::has_failed() const {
+NodeLoop::NodeLoop(NodeSite& site, BootNs now) : own_loop(site.random()) {
+  own_loop.set_boot_id(site.boot);
+  own_loop.advance_to(now);
+  own_loop.jump_wall(site.wall_offset_ns);
+}
+
+NodeProcess::NodeProcess(NodeSite& site, support::SimNetwork& network, BootNs now, Watch watch)
+    : NodeLoop(site, now),
+      NodeShell(site,
+                {own_loop, [&network, name = site.name] { return network.machine(name); },
+                 std::string(kPlaneName) + ":" + std::to_string(kPlanePort)},
+                std::move(watch)) {}
+
+NodeProcess::~NodeProcess() {
+  own_loop.kill();
+}
+
+bool NodeShell::has_failed() const {
   return !has_store() || !history().healthy() || (task_ && task_->done());
 }
 
-Status NodeProcess::open() {
+Status NodeShell::open() {
   DATUM_ASSIGN(auto log, site_.open_journal());
   DATUM_ASSIGN(auto history, history::History::open(loop_, std::move(log)));
   engine::StoreBinding binding{"/", site_.name, "local", "1", {}};
@@ -74,7 +85,7 @@ Status NodeProcess::open() {
   return {};
 }
 
-Status NodeProcess::start() {
+Status NodeShell::start() {
   if (const auto opened = open(); !opened) {
     store_ = {};
     return opened;
@@ -84,7 +95,7 @@ Status NodeProcess::start() {
   begin_mesh();
   due_ = core::Trigger::start;
   // A place of its own in the beat for each.
-  beat_->start(1 + static_cast<std::int64_t>(site_.draw(kBeatNs)), kBeatNs, [this] {
+  beat_->start(1 + static_cast<std::int64_t>(site_.draw(ground_.beat_ns)), ground_.beat_ns, [this] {
     if (!due_) due_ = core::Trigger::timer;
     wake();
   });
@@ -93,11 +104,11 @@ Status NodeProcess::start() {
   return {};
 }
 
-void NodeProcess::record(const core::Command& command) {
+void NodeShell::record(const core::Command& command) {
   if (history().healthy()) static_cast<void>(store_.history->execute(command));
 }
 
-core::ModeTerms NodeProcess::terms() {
+core::ModeTerms NodeShell::terms() {
   core::ModeTerms terms;
   terms.configured = site_.mode;
   terms.held = site_.held;
@@ -107,15 +118,15 @@ core::ModeTerms NodeProcess::terms() {
   return terms;
 }
 
-core::HostStatus NodeProcess::status() {
+core::HostStatus NodeShell::status() {
   core::StatusInput now{loop_.clock().wall_now(), loop_.clock().boot_now(),
                         loop_.clock().boot_id()};
-  now.timer_period_ns = kBeatNs;
+  now.timer_period_ns = ground_.beat_ns;
   now.timer_expected = state().accepted.has_value();
   return core::compute_status(state(), now);
 }
 
-engine::MeshHost NodeProcess::mesh_host() {
+engine::MeshHost NodeShell::mesh_host() {
   engine::MeshHost host;
   host.status = [this] { return status(); };
   host.mode = [this] { return core::host_mode(terms()).mode; };
@@ -136,9 +147,9 @@ engine::MeshHost NodeProcess::mesh_host() {
   return host;
 }
 
-void NodeProcess::begin_mesh() {
-  auto opened = engine::MeshNode::open(
-      {loop_, site_.files, store_, network_.machine(site_.name), "1"}, mesh_host(), {});
+void NodeShell::begin_mesh() {
+  auto opened = engine::MeshNode::open({loop_, site_.files, store_, ground_.make_network(), "1"},
+                                       mesh_host(), {});
   if (!opened) return;
   mesh_ = std::move(*opened);
   if (!mesh_) return;
@@ -149,22 +160,22 @@ void NodeProcess::begin_mesh() {
   mesh_->start();
 }
 
-void NodeProcess::look_again() {
+void NodeShell::look_again() {
   enrol_due_ = true;
   if (!due_) due_ = core::Trigger::manual;
   wake();
 }
 
-loop::Wait<bool> NodeProcess::wait_for_work() {
+loop::Wait<bool> NodeShell::wait_for_work() {
   return loop::Wait<bool>([this](std::function<void(bool)> resume) { wake_ = std::move(resume); });
 }
 
-void NodeProcess::wake() {
+void NodeShell::wake() {
   if (!wake_) return;
   loop_.post([resume = std::exchange(wake_, nullptr)] { resume(true); });
 }
 
-loop::Task<bool> NodeProcess::live() {
+loop::Task<bool> NodeShell::live() {
   while (history().healthy()) {
     if (!mesh_ && !site_.token.empty() && std::exchange(enrol_due_, false)) {
       auto enrolling = enrol();
@@ -186,19 +197,18 @@ loop::Task<bool> NodeProcess::live() {
   co_return true;
 }
 
-loop::Task<bool> NodeProcess::enrol() {
+loop::Task<bool> NodeShell::enrol() {
   enrol_again_->start(kEnrolAgainNs, 0, [this] {
     enrol_due_ = true;
     wake();
   });
-  auto plan = engine::make_enrolment_plan(
-      site_.token, {std::string(kPlaneName) + ":" + std::to_string(kPlanePort)});
+  auto plan = engine::make_enrolment_plan(site_.token, {ground_.control});
   if (!plan) co_return false;
   plan->wanted_name = site_.name;
   plan->version = "1";
   plan->profile = {{"hostname", site_.name}, {"datum/os", "debian"}};
   plan->actor = {core::ActorKind::person, "root", 0, "datum enrol"};
-  enrolling_over_ = network_.machine(site_.name);
+  enrolling_over_ = ground_.make_network();
   auto enrolling = engine::enrol(loop_, *enrolling_over_, site_.files, store_, std::move(*plan),
                                  !std::exchange(has_asked_, true));
   const auto end = co_await enrolling;
@@ -207,8 +217,8 @@ loop::Task<bool> NodeProcess::enrol() {
   co_return true;
 }
 
-engine::PassRequest NodeProcess::make_request(const engine::AcceptedDeclaration& declared,
-                                              core::Trigger trigger) {
+engine::PassRequest NodeShell::make_request(const engine::AcceptedDeclaration& declared,
+                                            core::Trigger trigger) {
   engine::PassRequest request;
   request.manifest = declared.manifest;
   request.content = content_of(store_);
@@ -222,7 +232,7 @@ engine::PassRequest NodeProcess::make_request(const engine::AcceptedDeclaration&
   return request;
 }
 
-loop::Task<Status> NodeProcess::wait_durable() {
+loop::Task<Status> NodeShell::wait_durable() {
   std::function<void(std::function<void(Status)>)> begin =
       [this](std::function<void(Status)> resume) {
         store_.history->when_durable(state().seq, std::move(resume));
@@ -232,7 +242,7 @@ loop::Task<Status> NodeProcess::wait_durable() {
 }
 
 // As the service's: a dead pass is ended first, then the accepted declaration is carried out.
-loop::Task<bool> NodeProcess::pass(core::Trigger trigger) {
+loop::Task<bool> NodeShell::pass(core::Trigger trigger) {
   if (!state().accepted) co_return false;
   auto declared = engine::read_accepted(site_.files, kStore, *store_.blobs, *state().accepted);
   if (!declared) {

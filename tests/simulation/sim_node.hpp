@@ -1,7 +1,8 @@
-// A node's process of a simulated mesh: production core, history, engine, resource, blobs and link
-// over a modelled machine. The shell around them is the service's without its unit: it opens the
-// store, enrols with the token that lies there, accepts what was pushed and runs a pass at each
-// beat. It dies when it is destroyed; its site outlives it.
+// A node of a mesh: production core, history, engine, resource, blobs and link over a modelled
+// machine, on any loop and over any network. The shell around them is the service's without its
+// unit: it opens the store, enrols with the token that lies there, accepts what was pushed and runs
+// a pass at each beat. A process of a simulated mesh is one on a loop of its own; it dies when it
+// is destroyed, and its site outlives it.
 #pragma once
 
 #include <functional>
@@ -28,7 +29,15 @@ struct NodeSite : Site {
   std::string token;                      // for `datum enrol`; empty: nobody has given one
 };
 
-class NodeProcess {
+// Where a node runs, and whom it speaks to.
+struct NodeGround {
+  loop::Loop& loop;
+  std::function<std::unique_ptr<loop::Network>()> make_network;
+  std::string control;  // address of the control plane
+  std::int64_t beat_ns = 300 * kNsPerSecond;
+};
+
+class NodeShell {
  public:
   // What is told while it lives.
   struct Watch {
@@ -37,12 +46,13 @@ class NodeProcess {
     std::function<void(const std::string&)> on_failed_pass;
     std::function<void(const core::DeclarationId&)> on_accepted;
   };
-  NodeProcess(NodeSite& site, support::SimNetwork& network, BootNs now, Watch watch);
-  ~NodeProcess();
-  NodeProcess(const NodeProcess&) = delete;
-  NodeProcess& operator=(const NodeProcess&) = delete;
+  NodeShell(NodeSite& site, NodeGround ground, Watch watch);
+  // As a death, if the loop does nothing any more: what the process takes with it, and what its end
+  // leaves on the machine.
+  ~NodeShell();
+  NodeShell(const NodeShell&) = delete;
+  NodeShell& operator=(const NodeShell&) = delete;
 
-  [[nodiscard]] support::SimLoop& loop() { return loop_; }
   [[nodiscard]] Status start();
   // Nothing can be recorded any more, or what ran ended: whoever looks after it starts it again.
   [[nodiscard]] bool has_failed() const;
@@ -78,9 +88,9 @@ class NodeProcess {
   void record(const core::Command& command);
 
   NodeSite& site_;
-  support::SimNetwork& network_;
+  const NodeGround ground_;
+  loop::Loop& loop_;
   Watch watch_;
-  support::SimLoop loop_;
   os::Handle root_;
   std::unique_ptr<os::Accounts> accounts_;
   engine::Store store_;
@@ -94,6 +104,22 @@ class NodeProcess {
   bool accept_due_ = false;
   bool enrol_due_ = true;
   bool has_asked_ = false;
+};
+
+// Its loop begins before it and ends after it.
+struct NodeLoop {
+  NodeLoop(NodeSite& site, BootNs now);
+  support::SimLoop own_loop;
+};
+
+class NodeProcess : NodeLoop, public NodeShell {
+ public:
+  NodeProcess(NodeSite& site, support::SimNetwork& network, BootNs now, Watch watch);
+  ~NodeProcess();
+  NodeProcess(const NodeProcess&) = delete;
+  NodeProcess& operator=(const NodeProcess&) = delete;
+
+  [[nodiscard]] support::SimLoop& loop() { return own_loop; }
 };
 
 }  // namespace datum::simulation
