@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "envelope.hpp"
@@ -75,32 +76,59 @@ Status check_tail(const CopyContents& contents, std::uint64_t size, const std::s
 }
 
 // A new file with its name durable.
-Result<Fd> make_copy(const std::string& file, const Id128& store) {
+Status make_copy(const std::string& file, const Id128& store) {
   DATUM_ASSIGN(const PathParts parts, split_path(file));
   DATUM_ASSIGN(const Fd folder, open_folder(parts.folder));
   const auto header = copy_header(store);
-  DATUM_TRY(replace_file(folder.get(), parts.name, as_text(header)));
-  return open_at(folder.get(), parts.name, O_RDWR);
+  return replace_file(folder.get(), parts.name, as_text(header));
 }
 
 }  // namespace
 
+// Open only while it is written: of thousands of nodes each has one.
 struct Copy::Impl {
-  Fd fd;
+  explicit Impl(std::string its_file) : file(std::move(its_file)) {}
+  // `conflict`: it is not as it was left.
+  [[nodiscard]] Result<Fd> open() const;
+  [[nodiscard]] Status write(ByteView fresh) const;
+
+  std::string file;
   Head head;
   std::uint64_t end = kExportHeader;
   bool is_broken = false;
 };
 
+Result<Fd> Copy::Impl::open() const {
+  DATUM_ASSIGN(const PathParts parts, split_path(file));
+  DATUM_ASSIGN(const Fd folder, open_folder(parts.folder));
+  DATUM_ASSIGN(Fd fd, open_at(folder.get(), parts.name, O_RDWR));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return fail(error_from_errno(errno, file));
+  if (static_cast<std::uint64_t>(info.st_size) != end)
+    return fail(ErrorCode::io_error, file + " was changed by somebody else");
+  return fd;
+}
+
+// What a failed write left behind the end is cut off, by this or by who opens the file next.
+Status Copy::Impl::write(ByteView fresh) const {
+  DATUM_ASSIGN(const Fd fd, open());
+  auto written = ::lseek(fd.get(), static_cast<off_t>(end), SEEK_SET) < 0
+                     ? Status(fail(error_from_errno(errno, file)))
+                     : write_all(fd.get(), fresh);
+  if (written) written = sync_fd(fd.get(), file);
+  if (!written) static_cast<void>(::ftruncate(fd.get(), static_cast<off_t>(end)));
+  return written;
+}
+
 Copy::Copy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Copy::~Copy() = default;
 
 Result<std::unique_ptr<Copy>> Copy::open(const std::string& file, const Id128& store) {
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_unique<Impl>(file);
   struct stat info {};
   if (::lstat(file.c_str(), &info) != 0) {
     if (errno != ENOENT) return fail(error_from_errno(errno, file));
-    DATUM_ASSIGN(impl->fd, make_copy(file, store));
+    DATUM_TRY(make_copy(file, store));
     return std::unique_ptr<Copy>(new Copy(std::move(impl)));
   }
   DATUM_ASSIGN(auto source, ExportSource::open(file));
@@ -109,13 +137,13 @@ Result<std::unique_ptr<Copy>> Copy::open(const std::string& file, const Id128& s
   DATUM_TRY(check_tail(*contents, source.size(), file));
   DATUM_ASSIGN(const PathParts parts, split_path(file));
   DATUM_ASSIGN(const Fd folder, open_folder(parts.folder));
-  DATUM_ASSIGN(impl->fd, open_at(folder.get(), parts.name, O_RDWR));
+  DATUM_ASSIGN(const Fd fd, open_at(folder.get(), parts.name, O_RDWR));
   if (contents->end < source.size()) {
-    if (::ftruncate(impl->fd.get(), static_cast<off_t>(contents->end)) != 0)
+    if (::ftruncate(fd.get(), static_cast<off_t>(contents->end)) != 0)
       return fail(error_from_errno(errno, file));
   }
   // What is there may never have been synced: it counts from now on.
-  DATUM_TRY(sync_fd(impl->fd.get(), file));
+  DATUM_TRY(sync_fd(fd.get(), file));
   impl->head = contents->head;
   impl->end = contents->end;
   return std::unique_ptr<Copy>(new Copy(std::move(impl)));
@@ -165,13 +193,8 @@ Result<Head> Copy::append(Seq first, std::uint32_t count, ByteView values) {
     return fail(ErrorCode::corrupt, "bytes behind the last record of a part of a journal");
   const auto fresh = values.subspan(begin);
   if (fresh.empty()) return head;
-  auto written = ::lseek(impl_->fd.get(), static_cast<off_t>(impl_->end), SEEK_SET) < 0
-                     ? Status(fail(error_from_errno(errno, "the copy of a journal")))
-                     : write_all(impl_->fd.get(), fresh);
-  if (written) written = sync_fd(impl_->fd.get(), "the copy of a journal");
-  if (!written) {
+  if (auto written = impl_->write(fresh); !written) {
     impl_->is_broken = true;
-    static_cast<void>(::ftruncate(impl_->fd.get(), static_cast<off_t>(impl_->end)));
     return fail(std::move(written).error());
   }
   impl_->end += fresh.size();

@@ -179,6 +179,32 @@ TEST_CASE("control: a part that is damaged anywhere is not kept and ends that li
   }
 }
 
+TEST_CASE(
+    "journal: a copy that somebody else changed or removed takes nothing, and holds no file open") {
+  const NodeJournal whole;
+  const auto first = whole.part(1, 4), second = whole.part(5, 10);
+  for (const bool is_removed : {false, true}) {
+    support::ScratchFolder scratch("copy");
+    const auto file = scratch.path + "/copy";
+    auto copy = journal::Copy::open(file, first.store);
+    REQUIRE(copy);
+    REQUIRE((*copy)->append(1, first.count, first.records));
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code ignored;
+      CHECK(std::filesystem::read_symlink(each.path(), ignored) != file);
+    }
+    if (is_removed)
+      std::filesystem::remove(file);
+    else
+      std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    CHECK_FALSE((*copy)->append(5, second.count, second.records));
+    CHECK_FALSE((*copy)->append(5, second.count, second.records));
+    auto again = journal::Copy::open(file, first.store);
+    REQUIRE(again);
+    CHECK((*again)->head().seq == (is_removed ? 0 : 3));
+  }
+}
+
 TEST_CASE("journal: what was torn off a copy is cut, damage before its end is told") {
   const NodeJournal whole;
   support::ScratchFolder scratch("copy");

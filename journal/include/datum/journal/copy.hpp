@@ -26,7 +26,7 @@ class Copy {
   // Records that are there already are passed over if they are the same; `first` behind a gap takes
   // nothing: the head says so. `corrupt`: the bytes are no such values. `conflict`: they do not
   // continue what is there. After an error nothing of them is there; after `io_error` or `no_space`
-  // this object takes nothing more.
+  // this object takes nothing more (`io_error` also where somebody else changed the file).
   [[nodiscard]] Result<Head> append(Seq first, std::uint32_t count, ByteView values);
 
  private:
