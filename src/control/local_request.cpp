@@ -10,6 +10,9 @@
 namespace datum::control {
 namespace {
 
+// Lists of objects go no deeper; a push to 10,000 nodes has four values for each.
+constexpr std::size_t kMaxDepth = 8, kMaxValues = 100'000;
+
 constexpr std::array kControlVerbs{
     std::pair{LocalVerb::status, "status"},
     std::pair{LocalVerb::nodes, "nodes"},
@@ -190,7 +193,7 @@ std::string encode_request(const LocalRequest& request) {
 }
 
 Result<LocalRequest> parse_request(std::string_view text) {
-  DATUM_ASSIGN(const auto value, text::read_json(text));
+  DATUM_ASSIGN(const auto value, text::read_json(text, {kMaxLocalRequest, kMaxDepth, kMaxValues}));
   MemberReader reader(value);
   LocalRequest request;
   std::string verb;

@@ -53,12 +53,18 @@ Status Client::send_blob(const Digest& digest, ByteSource& source) {
                       kAnswerWithinNs);
 }
 
+Status Client::send_request(ByteView text) {
+  for (; text.size() > wire::kMaxFrame; text = text.subspan(wire::kMaxFrame))
+    DATUM_TRY(stream_.send(static_cast<std::uint8_t>(LocalFrame::request_part),
+                           text.first(wire::kMaxFrame), kAnswerWithinNs));
+  return stream_.send(static_cast<std::uint8_t>(LocalFrame::request), text, kAnswerWithinNs);
+}
+
 Result<int> Client::ask(const LocalRequest& request, std::string* output) {
   const auto text = encode_request(request);
   if (text.size() > kMaxLocalRequest)
     return fail(ErrorCode::limit_exceeded, "the request is too long: name fewer hosts at once");
-  const auto sent =
-      stream_.send(static_cast<std::uint8_t>(LocalFrame::request), as_bytes(text), kAnswerWithinNs);
+  const auto sent = send_request(as_bytes(text));
   const bool is_long = request.verb == LocalVerb::push || request.verb == LocalVerb::drift;
   const auto within = is_long ? kLongWithinNs : kAnswerWithinNs;
   // Where sending failed the server may have said why before it hung up.

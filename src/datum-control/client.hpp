@@ -19,6 +19,7 @@ class Client {
   [[nodiscard]] Result<int> ask(const LocalRequest& request, std::string* output = nullptr);
 
  private:
+  [[nodiscard]] Status send_request(ByteView text);
   explicit Client(wire::LocalStream stream) : stream_(std::move(stream)) {}
   wire::LocalStream stream_;
 };

@@ -70,10 +70,18 @@ Result<Asked> read_asked(wire::LocalStream& stream, const Callers& callers,
   Asked asked;
   DATUM_ASSIGN(asked.peer, stream.peer());
   bool has_blobs = false;
+  std::string text;
   for (;;) {
     DATUM_ASSIGN(auto frame, stream.receive(wire::kMaxFrame, kReadWithinNs));
-    if (is_kind(frame, LocalFrame::request)) {
-      DATUM_ASSIGN(asked.request, parse_request(as_text(frame.message)));
+    if (is_kind(frame, LocalFrame::request) || is_kind(frame, LocalFrame::request_part)) {
+      // Only what changes something is so long.
+      if (is_kind(frame, LocalFrame::request_part))
+        DATUM_TRY(callers.check(asked.peer, LocalVerb::push));
+      if (text.size() + frame.message.size() > kMaxLocalRequest)
+        return fail(ErrorCode::limit_exceeded, "a request has 4 MiB at most");
+      text += as_text(frame.message);
+      if (is_kind(frame, LocalFrame::request_part)) continue;
+      DATUM_ASSIGN(asked.request, parse_request(text));
       DATUM_TRY(callers.check(asked.peer, asked.request.verb));
       if (has_blobs) DATUM_TRY(blobs.sync());
       DATUM_TRY(check_whole(asked.request, blobs));

@@ -276,6 +276,19 @@ class Control(unittest.TestCase):
                 connection.settimeout(LIMIT_S)
                 connection.sendall(frame)
                 self.assertIn(b"datum-control: ", read_all(connection))
+        status, part = b'{"verb":"nodes"}', 64 * 1024
+        for text, expected in ((b" " * 3 * part + status, b"no node is known"), (b" " * (4 << 20) + status, b"4 MiB at most"),
+                               (b'{"verb":[' + b"1," * 150_000 + b"1]}", b"datum-control: ")):
+            with self.subTest(len(text)), socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(str(self.plane.socket))
+                connection.settimeout(LIMIT_S)
+                pieces = [text[at:at + part] for at in range(0, len(text), part)]
+                try:
+                    for number, piece in enumerate(pieces):
+                        connection.sendall(struct.pack("<IB", len(piece), 1 if number == len(pieces) - 1 else 4) + piece)
+                except OSError:  # it was hung up on: what it said is there
+                    pass
+                self.assertIn(expected, read_all(connection))
         self.assertEqual(self.plane.ask("nodes").stdout, "no node is known\n")
 
     def test_json(self):

@@ -75,6 +75,8 @@ class Callers(unittest.TestCase):
             said = self.ask_as(groups, frame(2, b"x" * 70_000), frame(3, b"0" * 64), frame(1, STATUS))
             self.assertIn(b"for members of games", said)
             self.assertNotIn(b"hosts match", said)
+            said = self.ask_as(groups, frame(4, b" " * 70_000), frame(1, STATUS))
+            self.assertIn(b"for members of games", said)
         self.assertEqual(self.ask_as([OTHERS], frame(1, STATUS)), b"(nothing)")
         many = [OTHERS, *[each.gr_name for each in grp.getgrall() if each.gr_name not in (ADMINS, READERS)]]
         self.assertEqual(self.ask_as(many, frame(1, STATUS)), b"(nothing)")

@@ -2,7 +2,8 @@
 // ends use this; docs/formats/control-socket.md is the same in words. Pure.
 //
 // A connection carries one request: for a push first its blobs, each as frames `blob` and one
-// `blob_end` with its digest, then a frame `request`. The answer: any number of `output` and
+// `blob_end` with its digest, then the request: what does not fit in a frame goes ahead in frames
+// `request_part`, and the frame `request` has its end. The answer: any number of `output` and
 // `errors` (text for the caller's standard streams), and `end` with the exit code.
 #pragma once
 
@@ -21,13 +22,14 @@ enum class LocalFrame : std::uint8_t {
   request = 1,
   blob = 2,
   blob_end = 3,
+  request_part = 4,
   output = 17,
   errors = 18,
   end = 19,
 };
 
-// A push to 1,000 nodes names each with its manifest: about 200 bytes.
-inline constexpr std::size_t kMaxLocalRequest = 256 * 1024;
+// A push to 10,000 nodes names each with its manifest: 130 to 200 bytes.
+inline constexpr std::size_t kMaxLocalRequest = std::size_t{4} * 1024 * 1024;
 
 enum class LocalVerb : std::uint8_t {
   status,
