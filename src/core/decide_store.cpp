@@ -97,8 +97,8 @@ Result<Events> Decider::operator()(const KeepTarget& command) const {
       kept || state_.resources.contains(command.target) || state_.owned.contains(command.target);
   if (!known)
     return fail(ErrorCode::refused, command.target.text() + " is neither declared nor owned");
-  return Events{
-      TargetKept{command.target, command.until_generation, command.manifest, 0, command.actor}};
+  return Events{TargetKept{command.target, command.until_generation, command.manifest, command.pass,
+                           command.actor}};
 }
 
 Result<Events> Decider::operator()(const LiftQuarantine& command) const {

@@ -69,6 +69,8 @@ loop::Task<int> Service::live() {
   if (!*opened) co_return kOrderly;
   begin_rhythm();
   begin_mesh();
+  auto guarding = begin_guard();
+  co_await guarding;
   due_ = core::Trigger::start;
   while (!stopping_ && !leaving_for_upgrade_) {
     if (reopen_due_) {

@@ -10,6 +10,7 @@
 
 #include "datum/config/configuration.hpp"
 #include "datum/engine/enrolment.hpp"
+#include "datum/engine/guard_story.hpp"
 #include "datum/engine/link_guard.hpp"
 #include "datum/engine/mesh_node.hpp"
 #include "datum/engine/pass.hpp"
@@ -99,7 +100,10 @@ class Service {
   void adopt(config::Configuration configuration, const core::Actor& actor);
   void reject_configuration(const Error& problem);
   void note_hold(const core::Actor& actor);
+  // Of a pass over what is declared.
   [[nodiscard]] core::ModeTerms terms(std::optional<core::Mode> argument);
+  // Of one that undoes another.
+  [[nodiscard]] core::ModeTerms own_terms(std::optional<core::Mode> argument);
 
   // pass
   // What somebody asked for over the socket and has to wait for its turn.
@@ -112,7 +116,6 @@ class Service {
   [[nodiscard]] loop::Task<bool> carry_out(Manual manual);
   [[nodiscard]] loop::Task<Answer> manual_pass(Asked& asked);
   [[nodiscard]] loop::Task<Answer> manual_revert(const Asked& asked);
-  [[nodiscard]] loop::Task<Result<Answer>> revert(const Asked& asked);
   [[nodiscard]] loop::Task<Answer> manual_archive(const Asked& asked);
   [[nodiscard]] loop::Task<Result<Answer>> archive(const LocalRequest& asked);
   [[nodiscard]] loop::Task<Result<program::Desired>> load();
@@ -145,17 +148,42 @@ class Service {
   // Nobody reads the journal any more afterwards.
   [[nodiscard]] loop::Task<bool> end_mesh(std::string why);
 
+  // the undoing of one pass
+  struct UndoOrder {
+    PassId pass = 0;
+    core::Actor actor;
+    core::Trigger trigger = core::Trigger::manual;
+    std::optional<core::Mode> mode;
+    std::uint32_t allow_removals = 0;
+  };
+  struct Undone {
+    engine::PassReport report;
+    std::size_t targets = 0;  // that the pass had changed
+  };
+  [[nodiscard]] loop::Task<Status> recover_dead_pass(std::optional<core::Mode> mode);
+  [[nodiscard]] loop::Task<Result<Undone>> undo_pass(UndoOrder order);
+
   // a declaration that is undone unless the node is heard upstream
-  void begin_guard();
-  [[nodiscard]] std::optional<engine::LinkGuard> make_guard() const;
-  void arm_guard(bool is_start);
-  [[nodiscard]] loop::Task<bool> guard_pass();
-  [[nodiscard]] loop::Task<bool> keep_guard();
+  enum class Look : std::uint8_t { after_pass, at_start, anew };
+  [[nodiscard]] loop::Task<bool> begin_guard();
+  [[nodiscard]] loop::Task<bool> mend_guard(std::string problem);
+  [[nodiscard]] loop::Task<bool> look_at_guard(Look look);
+  [[nodiscard]] loop::Task<Result<engine::GuardStory>> read_story();
+  [[nodiscard]] loop::Task<bool> set_guard(engine::GuardStand stand);
+  [[nodiscard]] bool has_guard(engine::GuardStand stand) const;
+  void arm_guard(std::int64_t left_ns);
   void kept_upstream(Seq through);
-  // Of the accepted declaration, for the control plane; empty: it was not reverted.
-  [[nodiscard]] std::string reverted_words() const;
+  // Why no pass of the declaration may change anything; empty: one may.
+  [[nodiscard]] std::string why_guarded() const;
+  // Of the accepted declaration, for the control plane; nothing: it stands. Empty: it is being
+  // undone.
+  [[nodiscard]] std::optional<std::string> reverted_words() const;
   [[nodiscard]] loop::Task<bool> revert_guarded();
-  [[nodiscard]] loop::Task<Result<bool>> undo_guarded();
+  [[nodiscard]] loop::Task<Result<bool>> undo_declaration();
+  [[nodiscard]] loop::Task<Result<bool>> undo_passes(const std::vector<PassId>& passes,
+                                                     std::vector<std::string>& lost);
+  [[nodiscard]] loop::Task<Result<bool>> keep_differing();
+  [[nodiscard]] loop::Task<Result<bool>> end_undoing(const std::vector<std::string>& lost);
 
   // upgrade and the way back
   [[nodiscard]] loop::Task<bool> look_for_upgrade();
@@ -192,10 +220,12 @@ class Service {
   std::optional<Manual> enrolling_;         // waits for its turn
   std::unique_ptr<engine::MeshNode> mesh_;  // null: no node
   bool accept_due_ = false;
-  std::uint32_t allowed_removals_ = 0;  // by the accepted declaration, when it was read last
-  std::int64_t guard_within_ns_ = 0;    // as above; 0: it is not guarded
-  std::optional<engine::LinkGuard> guard_;
-  Seq kept_through_ = 0;  // upstream, as far as this process was told
+  std::uint32_t allowed_removals_ = 0;      // by the accepted declaration, when it was read last
+  std::optional<engine::LinkGuard> guard_;  // of the accepted declaration; none: it has none
+  Seq heard_from_ = 0;       // who upstream knows of this record has heard; 0: none can have yet
+  bool is_overdue_ = false;  // every pass died, and the time for one to end is over
+  std::string told_undone_;  // by the journal, of the accepted declaration; empty: nothing
+  Seq kept_through_ = 0;     // upstream, as far as this process was told
   bool revert_due_ = false;
   bool reopen_due_ = false;
   bool upgrade_due_ = false;

@@ -1,12 +1,10 @@
-// What a person asks for over the socket and what needs the store for itself: a pass, the undoing
-// of one, and the archive. Each waits for its turn, and between two of them nothing of it is left
-// open.
+// What a person asks for over the socket and what needs the store for itself: a pass and the
+// archive, beside the undoing of a pass (service_undo.cpp). Each waits for its turn, and between
+// two of them nothing of it is left open.
 #include <utility>
 
-#include "conducting.hpp"
 #include "datum/engine/upkeep.hpp"
 #include "datum/inspect/usage_report.hpp"
-#include "datum/program/undo_pass.hpp"
 #include "service.hpp"
 
 namespace datum::host {
@@ -54,62 +52,6 @@ loop::Task<Answer> Service::manual_pass(Asked& asked) {
   auto answer = answer_of(asked, ran);
   auto ending = end_pass();
   co_await ending;
-  co_return answer;
-}
-
-loop::Task<Answer> Service::manual_revert(const Asked& asked) {
-  begin_pass();
-  auto reverting = revert(asked);
-  const auto reverted = co_await reverting;
-  auto answer = reverted ? *reverted : refusal(reverted.error());
-  auto ending = end_pass();
-  co_await ending;
-  co_return answer;
-}
-
-// A pass that died is ended before anything else: it may be the one that is to be undone.
-loop::Task<Result<Answer>> Service::revert(const Asked& asked) {
-  if (const auto why = why_unrecorded(); !why.empty())
-    co_return fail(ErrorCode::unavailable, "nothing can be recorded: " + why);
-  session_.accounts->refresh();
-  session_.strict_paths = configuration_.strict_paths.value;
-  const auto mode = asked.request.mode;
-  {
-    const std::shared_ptr<const ContentSource> kept(std::shared_ptr<void>(), store_->blobs.get());
-    engine::Conductor conductor(*session_.loop, *store_,
-                                program::make_machine(session_, kept, store_->sensitive_key));
-    const Conducting conducting(conductor_, conductor);
-    auto recovering = conductor.recover([this, mode] { return terms(mode); }, nullptr);
-    auto recovered = co_await recovering;
-    if (!recovered) co_return fail(std::move(recovered).error());
-  }
-  auto preparing = engine::prepare_undoing(*session_.loop, *store_, asked.request.pass);
-  auto prepared = co_await preparing;
-  if (!prepared) co_return fail(std::move(prepared).error());
-  const auto undoing = std::move(*prepared);
-  if (stopping_) co_return fail(ErrorCode::busy, "the service ends");
-  auto request = program::begin_request(
-      session_, program::person(asked.peer.uid, asked.request.command_line), configuration_, mode);
-  request.read_terms = [this, mode] { return terms(mode); };
-  request.limits.allowed = asked.request.allow_removals;
-  request.declaration.node = state().host;
-  program::make_undoing(request, undoing);
-  engine::Conductor conductor(
-      *session_.loop, *store_,
-      program::make_machine(session_, undoing->content, store_->sensitive_key));
-  const Conducting conducting(conductor_, conductor);
-  auto running = conductor.run(std::move(request));
-  const auto report = co_await running;
-  if (!report) co_return fail(report.error());
-  tell_pass(*report);
-  const auto acknowledged =
-      core::standing_acknowledgements(state(), session_.loop->clock().wall_now());
-  Answer answer;
-  answer.output = program::undo_output(view_of(asked.request), asked.request.pass, *report,
-                                       undoing->reversal.undos.size(), acknowledged, state().host);
-  if (report->mode.mode == core::Mode::enforce)
-    answer.errors = program::undo_warnings(*report->plan);
-  answer.exit_code = program::undo_exit(*report);
   co_return answer;
 }
 

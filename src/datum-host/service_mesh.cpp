@@ -71,7 +71,6 @@ void Service::begin_mesh() {
   // Granted and stored, and a death came before the journal was told.
   if (!is_node(state())) record(engine::record_enrolment(mesh_->identity(), service_actor()));
   accept_due_ = true;  // what was stored before this start
-  begin_guard();
   mesh_->start();
 }
 
@@ -89,7 +88,8 @@ void Service::log_mesh(const engine::MeshWords& words) {
 void Service::mesh_changed() {
   const auto& now = state();
   const bool is_waiting = now.stored && now.stored != now.accepted;
-  if (is_waiting && conductor_ != nullptr)
+  // An undoing that has begun comes to its end first.
+  if (is_waiting && conductor_ != nullptr && !has_guard(engine::GuardStand::undoing))
     conductor_->stop_request().stop("a newer declaration waits", core::Interruption::superseded);
   accept_due_ = accept_due_ || is_waiting;
   tell_status();
@@ -106,6 +106,8 @@ loop::Task<bool> Service::accept_declaration() {
   const auto& id = *state().accepted;
   log_.write(Priority::notice, "declaration " + engine::generation_text(id) + " is accepted",
              {{"DATUM_EVENT", "declarationAccepted"}});
+  auto guarding = begin_guard();
+  co_await guarding;
   due_ = core::Trigger::declaration;
   co_return true;
 }
@@ -122,7 +124,6 @@ loop::Task<Result<program::Desired>> Service::load_accepted() {
   auto loaded = co_await loading;
   if (!loaded) co_return fail(std::move(loaded).error().context("the accepted declaration"));
   allowed_removals_ = loaded->body.allowed_removals;
-  guard_within_ns_ = loaded->body.revert_unless_linked_ns;
   program::Desired desired;
   desired.manifest = std::move(loaded->manifest);
   // The store outlives every pass.
@@ -178,6 +179,10 @@ loop::Task<bool> Service::enrol(Manual manual) {
   const auto end = co_await enrolling;
   manual.reply(answer_of_enrolment(end));
   if (end && std::holds_alternative<engine::Enrolled>(*end)) begin_mesh();
+  if (!guard_) {
+    auto guarding = begin_guard();
+    co_await guarding;
+  }
   tell_status();
   co_return true;
 }

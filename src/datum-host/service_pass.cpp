@@ -60,6 +60,10 @@ loop::Task<bool> Service::end_pass() {
     auto giving_up = become_unrecorded();
     co_await giving_up;
   }
+  if (has_guard(engine::GuardStand::waiting)) {
+    auto looking = look_at_guard(Look::after_pass);
+    co_await looking;
+  }
   auto keeping = keep_store_small();
   co_await keeping;
   if (!store_->history->healthy()) {
@@ -166,11 +170,8 @@ loop::Task<Service::Reported> Service::recover_and_run(std::optional<program::De
   auto waiting = wait_durable();
   auto durable = co_await waiting;
   if (!durable) co_return fail(std::move(durable).error());
-  if (mesh_ && is_declared && report->pass != 0 && report->cut_short.empty()) {
-    auto guarding = guard_pass();
-    co_await guarding;
-    mesh_->applied(report->pass);
-  }
+  const bool is_applied = is_declared && report->pass != 0 && report->cut_short.empty();
+  if (mesh_ && is_applied && why_guarded().empty()) mesh_->applied(report->pass);
   co_return report;
 }
 

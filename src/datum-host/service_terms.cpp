@@ -95,7 +95,7 @@ void Service::note_hold(const core::Actor& actor) {
 
 // Asked for at the start of a pass and before each wave. The file counts at once where it can be
 // read, so that a person who lowers the mode need not tell the service.
-core::ModeTerms Service::terms(std::optional<core::Mode> argument) {
+core::ModeTerms Service::own_terms(std::optional<core::Mode> argument) {
   read_configuration_again(service_actor());
   auto terms = program::terms_of(*session_.files, session_.config_folder, configuration_,
                                  session_.loop->clock().wall_now(), argument);
@@ -104,6 +104,15 @@ core::ModeTerms Service::terms(std::optional<core::Mode> argument) {
     terms.held = true;
     terms.hold_reason = "nothing can be recorded: " + why;
   }
+  return terms;
+}
+
+core::ModeTerms Service::terms(std::optional<core::Mode> argument) {
+  auto terms = own_terms(argument);
+  const auto why = why_guarded();
+  if (terms.held || why.empty()) return terms;
+  terms.held = true;
+  terms.hold_reason = why;
   return terms;
 }
 

@@ -7,6 +7,7 @@
 
 #include "co_try.hpp"
 #include "datum/codec/manifest_file.hpp"
+#include "datum/engine/link_guard.hpp"
 #include "running.hpp"
 
 namespace datum::engine {
@@ -274,8 +275,15 @@ loop::Task<Status> DeclarationTaker::accept() {
   auto& history = *store_.history;
   const auto id = *history.state().stored;
   using Body = Result<core::DeclarationBody>;
-  std::function<Body()> work = [files = &files_, folder = store_.folder, id] {
-    return read_or_empty(*files, folder, id);
+  // Its guard lies there before anything of it may take effect.
+  std::function<Body()> work = [files = &files_, folder = store_.folder, id,
+                                since = history.state().seq]() -> Body {
+    DATUM_ASSIGN(auto body, read_or_empty(*files, folder, id));
+    const auto within_ns = body.revert_unless_linked_ns;
+    if (within_ns > 0)
+      DATUM_TRY(write_link_guard(
+          *files, folder, {id.mesh, id.epoch, id.number, since, within_ns, GuardStand::waiting}));
+    return body;
   };
   auto reading = loop::run_on<Body>(*worker_, std::move(work));
   DATUM_CO_ASSIGN(const auto body, co_await reading);

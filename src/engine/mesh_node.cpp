@@ -192,7 +192,7 @@ void MeshNode::report() {
 }
 
 void MeshNode::applied(PassId pass) {
-  if (!host_.reverted || host_.reverted().empty()) declarations_.applied(pass);
+  if (!reverted()) declarations_.applied(pass);
   report();
 }
 
@@ -292,21 +292,25 @@ void MeshNode::up(const std::string& address, const core::Welcome& welcome) {
   awaits_order_ = welcome.order != 0;
   reconnect_waits_ = reconnect_waits_ || was_lost;
   // What was undone since is not applied, whatever was said before.
-  if (!host_.reverted || host_.reverted().empty()) declarations_.link_up();
+  if (!reverted()) declarations_.link_up();
   host_.changed();
   if (!awaits_order_ && std::exchange(reconnect_waits_, false)) host_.reconnected();
 }
 
+std::optional<std::string> MeshNode::reverted() const {
+  return host_.reverted ? host_.reverted() : std::nullopt;
+}
+
 // Each time: who has heard it does nothing then.
 void MeshNode::tell_reverted() {
-  const auto words = host_.reverted ? host_.reverted() : std::string();
+  const auto words = reverted();
   const auto& now = store_.history->state();
-  if (words.empty() || !now.accepted) return;
+  if (!words || words->empty() || !now.accepted) return;
   core::DeclarationAnswer answer;
   answer.generation = {now.accepted->epoch, now.accepted->number};
   answer.step = core::DeclarationStep::rejected;
   answer.at = store_.history->durable();
-  answer.reason = words;
+  answer.reason = *words;
   static_cast<void>(link_.send(answer));
 }
 

@@ -295,6 +295,7 @@ struct KeepTarget {
   std::uint64_t until_generation = 0;
   Digest manifest = {};
   Actor actor = {};
+  PassId pass = 0;  // the reverting one for which it is; 0: a person's act
 };
 // `--retry`: a quarantined action may run again, alone, its deaths counted anew. Else refused.
 struct LiftQuarantine {

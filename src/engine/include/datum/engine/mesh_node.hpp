@@ -36,8 +36,8 @@ struct MeshHost {
   std::function<void(const MeshWords&)> tell;
   // Both may be empty. What is kept upstream: all up to there.
   std::function<void(Seq through)> kept;
-  // In words, if the accepted declaration was undone since; else empty.
-  std::function<std::string()> reverted;
+  // Whether the accepted declaration was undone since, in words; empty: it is being undone.
+  std::function<std::optional<std::string>()> reverted;
 };
 
 // What it stands on. All are borrowed but the network, and outlive it.
@@ -68,6 +68,9 @@ class MeshNode final : public link::NodeSide {
   void report();
   // It finished for the accepted declaration.
   void applied(PassId pass);
+
+  // It was undone, and that is durable: told now and with each link.
+  void tell_reverted();
 
   // Upkeep of the store may not run beside blobs that come.
   [[nodiscard]] bool is_fetching() const { return declarations_.is_fetching(); }
@@ -102,7 +105,7 @@ class MeshNode final : public link::NodeSide {
   void notice(std::string text) const;
   void warn(std::string text) const;
   void complain(std::string text) const;
-  void tell_reverted();
+  [[nodiscard]] std::optional<std::string> reverted() const;
   void arm_notes();
   void renew(const core::EnrolmentGrant& grant);
   void obey(const core::PushedOrder& pushed);
