@@ -20,6 +20,15 @@ const model::Resource* find_service(const model::Manifest& manifest, const model
   return nullptr;
 }
 
+// What a reverting pass declares is only what it puts back; who is told of that stands in what the
+// passes before it were over.
+const model::Resource* service_of(const Conductor::Running& running, const model::Target& unit) {
+  const auto* own = find_service(*running.request.manifest, unit);
+  const auto& undoing = running.request.undoing;
+  if (own != nullptr || !undoing || !undoing->declared) return own;
+  return find_service(*undoing->declared, unit);
+}
+
 bool contains(const std::vector<model::Reference>& list, const model::Reference& reference) {
   return std::find(list.begin(), list.end(), reference) != list.end();
 }
@@ -63,19 +72,20 @@ core::NotificationOutcome outcome_of(const model::Target& unit,
 
 }  // namespace
 
-// What has to be said before the unit itself is asked; nothing if it may be.
+// What has to be said before the unit itself is asked; nothing if it may be. What a pass that puts
+// back has just kept until a newer declaration, it tells too.
 std::optional<Conductor::Fate> Conductor::judge(const Running& running, const model::Target& unit,
                                                 const core::PendingNotification& pending) const {
   const auto drop = [](std::string why) { return Fate{NotificationEnd::dropped, std::move(why)}; };
   const auto wait = [](std::string why) { return Fate{NotificationEnd::pending, std::move(why)}; };
-  const auto* service = find_service(*running.request.manifest, unit);
-  // What a reverting pass declares is only what it puts back.
+  const auto* service = service_of(running, unit);
   if (service == nullptr && running.request.undoing)
     return wait("it is told by the next pass over its declaration");
   if (service == nullptr) return drop(pending.service.text() + " left the declaration");
   if (service->text(model::Field::state) == "stopped") return drop("it is declared stopped");
   if (machine_->root_path != "/") return drop("not under --root");
-  const bool kept = core::is_kept(store_.history->state(), unit, running.request.manifest->digest);
+  const bool kept = !running.request.undoing &&
+                    core::is_kept(store_.history->state(), unit, running.request.manifest->digest);
   if (service->observe_only || kept ||
       std::binary_search(running.observe_list.begin(), running.observe_list.end(),
                          service->reference))
@@ -141,7 +151,7 @@ loop::Task<Status> Conductor::ask_unit(Running& running, const model::Target uni
   };
   auto asking = loop::run_on<UnitAsked>(loop_.pool(), std::move(work));
   auto asked = co_await asking;
-  const auto* service = find_service(*running.request.manifest, unit);
+  const auto* service = service_of(running, unit);
   if (pending.restart && !asked.error && service != nullptr) {
     auto settling = loop::sleep_for(loop_, resource::settle_ns(*service));
     co_await settling;

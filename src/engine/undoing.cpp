@@ -7,6 +7,7 @@
 
 #include "co_try.hpp"
 #include "datum/codec/documents.hpp"
+#include "datum/codec/manifest_file.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/history/archive.hpp"
 #include "datum/history/plan.hpp"
@@ -131,6 +132,18 @@ class Names {
   std::set<model::Reference> taken_;
 };
 
+// A million resources; as upkeep has it.
+constexpr std::size_t kMaxKeptManifest = std::size_t{1} << 30U;
+
+// One that is damaged is as good as none: nothing that is put back depends on it.
+model::ManifestPtr find_declared(const blobs::BlobStore& blobs, const Digest& manifest) {
+  if (manifest.empty() || !blobs.contains(manifest)) return nullptr;
+  const auto bytes = blobs.read(manifest, kMaxKeptManifest);
+  if (!bytes) return nullptr;
+  auto decoded = codec::decode_manifest(*bytes);
+  return decoded ? std::move(*decoded) : nullptr;
+}
+
 class Builder {
  public:
   Builder(const blobs::BlobStore& blobs, PassId pass, const core::State& state)
@@ -153,6 +166,7 @@ class Builder {
     undoing->manifest = std::make_shared<const model::Manifest>(std::move(manifest_));
     undoing->content = content_;
     undoing->former = std::make_shared<const resource::FormerStates>(std::move(former_));
+    undoing->declared = find_declared(blobs_, state_.last_declared);
     return UndoingPtr(std::move(undoing));
   }
 
@@ -347,6 +361,7 @@ core::State excerpt(const core::State& state) {
   core::State part;
   part.store = state.store;
   part.host = state.host;
+  part.last_declared = state.last_declared;
   for (const auto& [target, resource] : state.resources)
     if (target.family == model::TargetFamily::unit) part.resources.emplace(target, resource);
   return part;

@@ -115,6 +115,31 @@ TEST_CASE("notification: two changed files are one reload, after both") {
   CHECK(node.app.reloads == 1);
 }
 
+TEST_CASE(
+    "notification: who undoes a pushed declaration tells the units that had read it at once") {
+  for (const bool pushed : {true, false}) {
+    Node node;
+    Order order;
+    order.manifest = declare_app("2");
+    order.pushed = pushed;
+    REQUIRE(node.live(order));
+    REQUIRE(node.read == std::vector<std::string>{"22"});
+    order.undo = node.report->pass;
+    order.pushed = false;
+    REQUIRE(node.live(order));
+    CHECK(node.text("/etc/a") == "1");
+    CHECK(node.outcome().end == (pushed ? NotificationEnd::delivered : NotificationEnd::pending));
+    CHECK(node.read.back() == (pushed ? "11" : "22"));
+    CHECK(node.state.pending.empty() == pushed);
+    if (pushed) continue;
+    // What was undone is kept; that it was is told by the next pass over the declaration.
+    order.undo = 0;
+    REQUIRE(node.live(order));
+    CHECK(node.read.back() == "11");
+    CHECK(node.state.pending.empty());
+  }
+}
+
 TEST_CASE("notification: a restart serves both, and is watched while it settles") {
   Node node;
   Wanted wanted;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "datum/base/assert.hpp"
+#include "datum/codec/manifest_file.hpp"
+#include "datum/crypto/digest.hpp"
 #include "datum/history/events.hpp"
 #include "datum/os/accounts.hpp"
 
@@ -249,6 +251,23 @@ loop::Task<bool> Life::live() {
   if (!recovered) {
     report_.emplace(fail(std::move(recovered).error()));
     co_return false;
+  }
+  if (order_.pushed) {
+    const auto bytes = codec::encode_manifest(*request.manifest, *content_);
+    DATUM_ASSERT(bytes && store_.blobs->put(*bytes));
+    request.declaration.manifest = crypto::sha256(*bytes);
+  }
+  if (order_.undo != 0) {
+    auto preparing = engine::prepare_undoing(loop_, store_, order_.undo);
+    auto undoing = co_await preparing;
+    if (!undoing) {
+      report_.emplace(fail(std::move(undoing).error()));
+      co_return false;
+    }
+    request.manifest = (*undoing)->manifest;
+    request.content = (*undoing)->content;
+    machine_->content = request.content.get();
+    request.undoing = std::move(*undoing);
   }
   auto running = conductor_->run(std::move(request));
   report_.emplace(co_await running);

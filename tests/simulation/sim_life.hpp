@@ -98,7 +98,9 @@ struct Order {
   core::Mode mode = core::Mode::enforce;
   std::string version = "1";
   bool retry = false;
-  bool closes = true;  // in order, after its pass
+  bool closes = true;   // in order, after its pass
+  bool pushed = false;  // the manifest is kept, as that of a pushed declaration
+  PassId undo = 0;      // not the manifest is carried out: this pass is undone
   std::vector<Fault> faults;
   resource::CrashPoint crash_point;
 

@@ -18,6 +18,9 @@ struct Undoing {
   model::ManifestPtr manifest;                   // one resource for each target that can be undone
   std::shared_ptr<const ContentSource> content;  // of everything that it declares
   std::shared_ptr<const resource::FormerStates> former;
+  // What the last pass was over, where its manifest is kept (that of a pushed declaration is): its
+  // Services are told of what is put back. Null: they are told by the next pass over it.
+  model::ManifestPtr declared;
 };
 using UndoingPtr = std::shared_ptr<const Undoing>;
 
