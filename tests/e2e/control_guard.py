@@ -181,7 +181,7 @@ class Guard(unittest.TestCase):
         self.kill()
         guard = self.bench.state / "identity/guard"
         sound = guard.read_bytes()
-        for damage in (b"x" + sound[1:], sound[:-1], None):
+        for damage in (bytes([sound[0] ^ 1]) + sound[1:], sound[:-1], None):
             guard.write_bytes(damage) if damage else guard.unlink()
             self.host = self.bench.start()
             self.host.wait_pass()
