@@ -112,6 +112,7 @@ Result<std::size_t> add_journals(BackupWriter& backup, const std::string& folder
 Result<int> run_backup(const Arguments& arguments) {
   const auto state = program::absolute_path(arguments.state);
   const auto output = program::absolute_path(arguments.output);
+  DATUM_TRY(check_own_store(state));
   DATUM_ASSIGN(auto passphrase, read_passphrase(arguments.passphrase_file));
   auto work = Workplace::make(output);
   auto begun = work ? BackupWriter::begin(output, work->place("sealed"), passphrase)

@@ -8,6 +8,7 @@
 #include "datum/program/session.hpp"
 #include "datum/text/json_writer.hpp"
 #include "datum/text/terminal.hpp"
+#include "key_files.hpp"
 
 namespace datum::control {
 namespace {
@@ -90,6 +91,7 @@ std::string line_of(const StoredEvent& stored, bool as_json) {
 }
 
 Status run_history(const Arguments& arguments) {
+  DATUM_TRY(check_own_store(program::absolute_path(arguments.state)));
   const auto folder = program::absolute_path(arguments.state) + "/journal";
   auto log = journal::open_log(folder, ledger_options(journal::OpenMode::read_only));
   if (!log && log.error().code() == ErrorCode::busy)

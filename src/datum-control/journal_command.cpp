@@ -1,5 +1,7 @@
 // Reads what is kept of a node's journal. The server need not run; a copy that grows meanwhile is
 // read as far as it was whole.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include "datum/inspect/store_report.hpp"
 #include "datum/journal/export.hpp"
 #include "datum/program/session.hpp"
+#include "key_files.hpp"
 
 namespace datum::control {
 namespace {
@@ -56,6 +59,8 @@ Status print_events(const Arguments& arguments, journal::Reader& reader) {
 
 Status run_journal(const Arguments& arguments) {
   const auto state = program::absolute_path(arguments.state);
+  // Root may: what is kept of nodes are plain files.
+  if (::geteuid() != 0) DATUM_TRY(check_own_store(state));
   DATUM_ASSIGN(const auto kept, find_newest_copy(state, arguments.request.target));
   DATUM_ASSIGN(const auto reader, journal::open_copy(kept.path, kept.store));
   DATUM_ASSIGN(const auto head, reader->read_head());

@@ -1,6 +1,7 @@
 #include "key_files.hpp"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +136,16 @@ Status make_private_folder(const std::string& folder) {
   if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0077U) == 0) return {};
   return fail(ErrorCode::refused,
               folder + " is not a folder of this user alone: chmod 0700 " + folder);
+}
+
+Status check_own_store(const std::string& folder) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0 || info.st_uid == ::geteuid()) return {};
+  const auto* owner = ::getpwuid(info.st_uid);
+  const auto name = owner == nullptr ? "#" + std::to_string(info.st_uid) : owner->pw_name;
+  return fail(ErrorCode::refused, folder + " is the store of user " + name +
+                                      ": run this as that user (runuser -u " + name +
+                                      " -- datum-control ...)");
 }
 
 Status check_not_restoring(const std::string& folder) {

@@ -21,6 +21,10 @@ inline constexpr const char* kRestoringFolder = "restoring";
 // another's, or others may enter it.
 [[nodiscard]] Status make_private_folder(const std::string& folder);
 
+// `refused` where the store is another user's, with what to do; nothing where there is none. Root
+// is another user, too: the journal is opened by its owner alone.
+[[nodiscard]] Status check_own_store(const std::string& folder);
+
 // `conflict` where a restore has not come to its end: neither a store is begun there nor another
 // restore.
 [[nodiscard]] Status check_not_restoring(const std::string& folder);

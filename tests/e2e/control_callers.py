@@ -128,6 +128,23 @@ class Callers(unittest.TestCase):
         self.assertEqual(self.plane.stop(), 1)
         self.assertIn("no group no-such-group", "".join(self.plane.lines))
 
+    def test_store(self):
+        """callers: what opens the store itself is for its owner, and anybody else is told whom to be"""
+        self.assertTrue(self.plane.start())
+        os.chmod(self.plane.folder, 0o755)
+        passphrase = self.plane.folder / "passphrase"
+        passphrase.write_text("correct horse battery\n")
+        for words in (["history"], ["journal", "web-1"], ["backup", "--output", "/tmp/never", "--passphrase-file", passphrase]):
+            done = control.subprocess.run([control.CONTROL, *words, "--state", self.plane.state], capture_output=True, text=True,
+                                          user=NOBODY, stdin=control.subprocess.DEVNULL)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("run this as that user (runuser -u root -- datum-control ...)", done.stderr)
+        os.chown(self.plane.state, NOBODY, -1)
+        done = control.subprocess.run([control.CONTROL, "history", "--state", self.plane.state], capture_output=True, text=True,
+                                      stdin=control.subprocess.DEVNULL)
+        self.assertEqual((done.returncode, "user nobody: run this as that user" in done.stderr), (1, True), done.stderr)
+        os.chown(self.plane.state, 0, -1)
+
     def test_folder(self):
         """callers: a socket in a folder that others can write is not listened at, and one of a stranger's is not talked to"""
         run = self.plane.folder / "run"
