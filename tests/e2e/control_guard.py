@@ -18,7 +18,9 @@ import mesh  # noqa: E402
 import tap  # noqa: E402
 
 
-MANY = 800  # of one wave: whoever kills inside of it finds some done and some not
+BOUNDARY = str(pathlib.Path(fleet.DATUM).parents[2] / "tests/e2e/boundary.so")
+MANY = 800  # of one wave
+MIDDLE = "m400"  # by name: whoever dies before it has its content has done some and not all
 
 
 class Guard(unittest.TestCase):
@@ -59,8 +61,12 @@ class Guard(unittest.TestCase):
         """How many of them have that content."""
         return sum(self.bench.path(f"/m{at}").read_text() == text for at in range(0, MANY, step))
 
-    def is_amid(self, text):
-        return 0 < self.many(text, 40) < MANY // 40
+    def start_to_die(self, turn):
+        """The service anew; it dies right before the one in the middle gets its content for that time."""
+        self.assertEqual(self.host.stop(), 0)
+        self.host = self.bench.start(before=("env", f"LD_PRELOAD={BOUNDARY}", f"DEADLY_NAME={MIDDLE}", f"DEADLY_TURN={turn}"))
+        self.host.wait_pass()
+        hosting.wait(lambda: self.plane.node()["linked"])
 
     def kill(self):
         self.host.kill()
@@ -70,10 +76,10 @@ class Guard(unittest.TestCase):
         """All of one generation, kept upstream; then the way is cut by the next, whose service dies inside of its pass."""
         self.push_many("one\n")
         hosting.wait(lambda: self.plane.node()["applied"]["number"] == 2)
+        self.start_to_die(1)
         self.way.gate = lambda: self.many("two\n", 40) > 0
         self.push_many("two\n", "--revert-unless-linked", "6s")
-        hosting.wait(lambda: self.is_amid("two\n"))
-        self.kill()
+        self.host.wait_end()
         self.assertEqual((self.many("two\n") > 0, self.many("one\n") > 0), (True, True))
 
     def wait_reverted(self, number):
@@ -129,12 +135,12 @@ class Guard(unittest.TestCase):
         """guard: an undoing that began comes to its end, though the service dies in it and has its link back at once"""
         self.push_many("one\n")
         hosting.wait(lambda: self.plane.node()["applied"]["number"] == 2)
+        self.start_to_die(2)
         self.cut_with("two\n")
         self.push_many("two\n", "--revert-unless-linked", "6s")
         hosting.wait(lambda: self.many("two\n") == MANY)
-        hosting.wait(lambda: self.is_amid("one\n"))
-        self.kill()
-        self.assertTrue(self.many("two\n"))
+        self.host.wait_end()
+        self.assertEqual((self.many("two\n") > 0, self.many("one\n") > 0), (True, True))
         self.heal()
         self.host = self.bench.start()
         self.assertIn("reverted: no link within 6 s", self.wait_reverted(3))
