@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "datum/crypto/digest.hpp"
+#include "datum/crypto/keys.hpp"
 
 namespace datum::control {
 namespace {
