@@ -171,7 +171,7 @@ class Service {
   [[nodiscard]] loop::Task<Result<engine::GuardStory>> read_story();
   [[nodiscard]] loop::Task<bool> set_guard(engine::GuardStand stand);
   [[nodiscard]] bool has_guard(engine::GuardStand stand) const;
-  void arm_guard(std::int64_t left_ns);
+  std::int64_t arm_guard(std::int64_t left_ns);  // what is given in truth
   void kept_upstream(Seq through);
   // Why no pass of the declaration may change anything; empty: one may.
   [[nodiscard]] std::string why_guarded() const;
@@ -222,6 +222,7 @@ class Service {
   bool accept_due_ = false;
   std::uint32_t allowed_removals_ = 0;      // by the accepted declaration, when it was read last
   std::optional<engine::LinkGuard> guard_;  // of the accepted declaration; none: it has none
+  BootNs guard_floor_;       // before it nothing is undone: the way up has its time after a start
   Seq heard_from_ = 0;       // who upstream knows of this record has heard; 0: none can have yet
   bool is_overdue_ = false;  // every pass died, and the time for one to end is over
   std::string told_undone_;  // by the journal, of the accepted declaration; empty: nothing

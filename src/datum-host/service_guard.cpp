@@ -36,6 +36,11 @@ loop::Task<bool> Service::begin_guard() {
     auto mending = mend_guard(found.problem);
     co_await mending;
   }
+  if (guard_) {
+    const auto within = guard_->within_ns;
+    const auto least = found.problem.empty() ? engine::least_after_start(within) : within;
+    guard_floor_ = BootNs{session_.loop->clock().boot_now().ns + least};
+  }
   if (!guard_ || guard_->stand == GuardStand::linked) co_return guard_.has_value();
   auto looking = look_at_guard(found.problem.empty() ? Look::at_start : Look::anew);
   co_return co_await looking;
@@ -126,8 +131,7 @@ loop::Task<bool> Service::look_at_guard(Look look) {
   // Every pass died: none is tried once more before the way up is known to be open.
   is_overdue_ = is_start && story->finished_at == 0 && from.ns + within <= now.ns;
   if (is_overdue_) heard_from_ = story->changed_at;
-  const auto left = engine::time_left(within, from, now, is_start);
-  arm_guard(left);
+  const auto left = arm_guard(engine::time_left(within, from, now));
   if (is_news)
     log_.notice("declaration " + engine::generation_text(*state().accepted) +
                 " is undone unless it is known upstream within " +
@@ -135,12 +139,14 @@ loop::Task<bool> Service::look_at_guard(Look look) {
   co_return true;
 }
 
-void Service::arm_guard(std::int64_t left_ns) {
+std::int64_t Service::arm_guard(std::int64_t left_ns) {
   revert_due_ = false;
+  left_ns = std::max(left_ns, guard_floor_.ns - session_.loop->clock().boot_now().ns);
   guard_timer_->start(left_ns, 0, [this] {
     revert_due_ = true;
     wake();
   });
+  return left_ns;
 }
 
 loop::Task<bool> Service::set_guard(GuardStand stand) {
@@ -203,8 +209,9 @@ loop::Task<bool> Service::revert_guarded() {
     log_.error("the declaration is not undone yet: " + undone.error().message());
   auto ending = end_pass();
   co_await ending;
-  if (!undone || !*undone) arm_guard(engine::kLeastAfterStartNs);
-  co_return undone&&* undone;
+  const bool is_over = undone.value_or(false);
+  if (!is_over) arm_guard(engine::kLeastAfterStartNs);
+  co_return is_over;
 }
 
 // False: it has not come to its end.

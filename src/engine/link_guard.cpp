@@ -85,10 +85,12 @@ Status drop_link_guard(os::Files& files, const std::string& store_folder) {
   return files.sync(folder);
 }
 
-std::int64_t time_left(std::int64_t within_ns, WallNs from, WallNs now, bool is_start) {
-  const auto left = from.ns + within_ns - now.ns;
-  const auto least = is_start ? std::min(within_ns, kLeastAfterStartNs) : 0;
-  return std::clamp(left, least, within_ns);
+std::int64_t time_left(std::int64_t within_ns, WallNs from, WallNs now) {
+  return std::clamp(from.ns + within_ns - now.ns, std::int64_t{0}, within_ns);
+}
+
+std::int64_t least_after_start(std::int64_t within_ns) {
+  return std::min(within_ns, kLeastAfterStartNs);
 }
 
 }  // namespace datum::engine

@@ -248,6 +248,28 @@ class Guard(unittest.TestCase):
         self.host.wait_pass()
         self.assertEqual((self.content(), self.passes()), ("one\n", 1))
 
+    def test_late_start(self):
+        """guard: after a start that comes when its time is over the way up has time yet, though passes end before it is up"""
+        guard = self.bench.state / "identity/guard"
+        for number, text, is_damaged in ((2, "two\n", False), (3, "three\n", True)):
+            self.cut_with(text)
+            self.push(text, "--revert-unless-linked", "10s")
+            hosting.wait(lambda: self.content() == text)
+            hosting.wait(lambda: [event["event"]["declaration"]["number"] for event in self.bench.events("--kind", "passStarted")
+                                  if self.bench.events("--kind", "passFinished")[-1]["seq"] > event["seq"]][-1] == number)
+            self.kill()
+            if is_damaged:
+                guard.write_bytes(b"")
+            over = time.monotonic() + 11
+            hosting.wait(lambda: time.monotonic() > over)
+            self.host = self.bench.start()
+            self.host.wait_pass()
+            self.assertEqual(mesh.Mesh.by_person(self, "reconcile").code, 0)
+            self.heal()
+            hosting.wait(lambda: self.plane.node()["applied"]["number"] == number)
+            hosting.wait(lambda: guard.read_bytes()[48:56] == (2).to_bytes(8, "little"))
+            self.assertEqual((self.content(), self.told(), self.passes()), (text, [], 0))
+
     def test_stays(self):
         """guard: once the end of the pass is kept upstream it stays, however long the way is cut and whoever dies then"""
         self.push("two\n", "--revert-unless-linked", "8s")

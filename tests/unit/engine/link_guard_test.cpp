@@ -67,11 +67,10 @@ TEST_CASE("link guard: one that is damaged is told, and one of a later declarati
 TEST_CASE("link guard: the time is what is left of it, and after a start a minute at least") {
   const WallNs from{1'000 * kMinute};
   const auto at = [&](std::int64_t minutes) { return WallNs{from.ns + minutes * kMinute}; };
-  CHECK(time_left(10 * kMinute, from, at(0), false) == 10 * kMinute);
-  CHECK(time_left(10 * kMinute, from, at(4), false) == 6 * kMinute);
-  CHECK(time_left(10 * kMinute, from, at(11), false) == 0);
-  CHECK(time_left(10 * kMinute, from, at(11), true) == kLeastAfterStartNs);
-  CHECK(time_left(10 * kMinute, from, at(4), true) == 6 * kMinute);
-  CHECK(time_left(10 * kMinute, from, at(-900), true) == 10 * kMinute);  // the clock was set back
-  CHECK(time_left(5 * kNsPerSecond, from, at(1), true) == 5 * kNsPerSecond);
+  CHECK(time_left(10 * kMinute, from, at(0)) == 10 * kMinute);
+  CHECK(time_left(10 * kMinute, from, at(4)) == 6 * kMinute);
+  CHECK(time_left(10 * kMinute, from, at(11)) == 0);
+  CHECK(time_left(10 * kMinute, from, at(-900)) == 10 * kMinute);  // the clock was set back
+  CHECK(least_after_start(10 * kMinute) == kLeastAfterStartNs);
+  CHECK(least_after_start(5 * kNsPerSecond) == 5 * kNsPerSecond);
 }

@@ -50,11 +50,13 @@ struct FoundGuard {
 // What lies there is of no use any more.
 [[nodiscard]] Status drop_link_guard(os::Files& files, const std::string& store_folder);
 
-// How long is left at `now` of the time that counts from `from`. After a start of the service,
-// which may have taken all of the time, at least a minute is given to the way up, or all of the
-// time where that is shorter. A wall clock that was set back gives no more than the whole time.
+// How long is left at `now` of the time that counts from `from`. A wall clock that was set back
+// gives no more than the whole time.
+[[nodiscard]] std::int64_t time_left(std::int64_t within_ns, WallNs from, WallNs now);
+
+// What the way up has after a start of the service, whatever is left of the time, which may have
+// passed while nothing ran.
 inline constexpr std::int64_t kLeastAfterStartNs = 60 * kNsPerSecond;
-[[nodiscard]] std::int64_t time_left(std::int64_t within_ns, WallNs from, WallNs now,
-                                     bool is_start);
+[[nodiscard]] std::int64_t least_after_start(std::int64_t within_ns);
 
 }  // namespace datum::engine
