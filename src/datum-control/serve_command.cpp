@@ -270,6 +270,7 @@ int serve_command(const Arguments& arguments) {
     return refuse({ErrorCode::invalid_argument,
                    "--heartbeat " + arguments.heartbeat + ": a second to an hour"});
   take_all_descriptors();
+  program::survive_lost_peers();
   auto callers = Callers::find(arguments.admin_group, arguments.read_group);
   if (!callers) return refuse(callers.error());
   Server server(arguments, *address, std::move(*callers));

@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
   keep_heap_small();
   if (!datum::program::hold_standard_streams()) return 1;
   datum::program::survive_full_files();
+  datum::program::survive_lost_peers();
   datum::program::drop_dangerous_variables();
   datum::program::forbid_core_dumps();
   datum::journal::end_in_words("datum-host", datum::host::kStoreExit);

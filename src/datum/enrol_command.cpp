@@ -10,6 +10,7 @@
 #include "datum/engine/enrolment.hpp"
 #include "datum/link/backoff.hpp"
 #include "datum/program/machine_facts.hpp"
+#include "datum/program/process.hpp"
 #include "datum/program/run_task.hpp"
 #include "datum/program/session.hpp"
 #include "datum/text/human.hpp"
@@ -173,6 +174,7 @@ Result<int> run_enrol(const Arguments& arguments) {
 }  // namespace
 
 int enrol_command(const Arguments& arguments) {
+  survive_lost_peers();
   return finish(run_enrol(arguments));
 }
 

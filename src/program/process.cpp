@@ -60,6 +60,10 @@ void survive_full_files() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
+void survive_lost_peers() {
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
 // "DEVICE:INODE".
 bool leads_to_journal(const char* given) {
   struct stat info {};

@@ -3,6 +3,7 @@
 """The control plane as a program: its first start and the next ones, tokens, what a stranger may do to its port and
 its socket, and what it refuses in words."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -246,6 +247,24 @@ class Control(unittest.TestCase):
         done = self.plane.ask("status", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["nodes"], 0)
+
+    def test_strangers_hang_up(self):
+        """control: strangers who begin a handshake and hang up in the middle of it do not end it, however many"""
+        self.assertTrue(self.plane.start())
+        coming, going = ssl.MemoryBIO(), ssl.MemoryBIO()
+        session = ssl._create_unverified_context().wrap_bio(coming, going)
+        with self.assertRaises(ssl.SSLWantReadError):
+            session.do_handshake()
+        hello = going.read()
+        for _ in range(600):
+            # One of more than 64 may be hung up on before it has said all.
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.plane.port), LIMIT_S) as raw:
+                raw.sendall(hello)
+                raw.shutdown(socket.SHUT_WR)
+                # Closed at once, so that the answer comes to a connection that is gone: a signal, where nobody forbids it.
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.assertEqual(self.plane.ask("status").returncode, 0)
+        self.assertEqual(self.plane.stop(), 0)
 
     def test_strangers_have_a_limit(self):
         """control: 64 connections that say nothing keep nobody out for long, and the log tells of them"""

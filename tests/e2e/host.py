@@ -164,6 +164,16 @@ class Service(Scene, unittest.TestCase):
         self.assertEqual(len(rejected), 1, rejected)
         self.assertEqual((rejected[0]["event"]["line"], rejected[0]["event"]["column"]), (2, 1), rejected)
 
+    def test_lost_peer(self):
+        """host: the signal of a write to somebody who hung up does not end it"""
+        self.bench.configure(mode="enforce", interval="1s")
+        host = self.bench.start()
+        host.wait_ready()
+        host.signal(signal.SIGPIPE)
+        host.wait_pass()
+        host.wait_pass()
+        self.assertEqual(host.stop(), 0, host.said)
+
     def test_hold_file(self):
         """host: a hold that any script drops keeps the machine as it is, is journalled, and lets go when it is removed"""
         self.bench.configure(mode="enforce", interval="1s")

@@ -19,6 +19,9 @@ void forbid_core_dumps();
 [[nodiscard]] std::string take_descriptors();
 // A file that may not grow any more (RLIMIT_FSIZE) is an error of its write, and no death.
 void survive_full_files();
+// For what talks over a network: whoever hangs up while it is written to is an error of that write,
+// and no death. Children of a loop begin without it.
+void survive_lost_peers();
 
 // Whether standard error is the stream to the system's journal that a service manager gave: it may
 // have been led elsewhere since. `given`: the value of JOURNAL_STREAM; null where there is none.
