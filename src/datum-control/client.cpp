@@ -24,6 +24,16 @@ bool owns_folder(std::uint32_t uid, const std::string& path) {
          info.st_uid == uid && (info.st_mode & 0022U) == 0;
 }
 
+// One that is stuck, or one that died with a request in its hands.
+Error silence_of(const wire::Peer& server, const Error& error) {
+  const auto who = "the server (process " + std::to_string(server.pid) + ") ";
+  if (error.code() == ErrorCode::unavailable)
+    return {ErrorCode::unavailable,
+            who + "hung up before it answered, so it ended: " + error.message() +
+                ". What it has done of this `datum-control history` says"};
+  return {error.code(), who + "does not answer: " + error.message()};
+}
+
 }  // namespace
 
 Result<Client> Client::connect(const std::string& path) {
@@ -35,42 +45,44 @@ Result<Client> Client::connect(const std::string& path) {
   if (peer.uid != ::geteuid() && !owns_folder(peer.uid, path))
     return fail(ErrorCode::refused, path + ": uid " + std::to_string(peer.uid) +
                                         " listens there, and the folder is not that user's");
-  return Client(std::move(*stream));
+  return Client(std::move(*stream), peer);
+}
+
+void Client::send(LocalFrame kind, ByteView message) {
+  if (sent_) sent_ = stream_.send(static_cast<std::uint8_t>(kind), message, kAnswerWithinNs);
 }
 
 Status Client::send_blob(const Digest& digest, ByteSource& source) {
   Bytes buffer(wire::kMaxFrame);
   bool is_empty = true;
-  for (;;) {
+  while (sent_) {
     DATUM_ASSIGN(const auto count, source.read(buffer));
     if (count == 0 && !is_empty) break;
-    DATUM_TRY(stream_.send(static_cast<std::uint8_t>(LocalFrame::blob),
-                           ByteView(buffer).first(count), kAnswerWithinNs));
+    send(LocalFrame::blob, ByteView(buffer).first(count));
     is_empty = false;
     if (count == 0) break;
   }
-  return stream_.send(static_cast<std::uint8_t>(LocalFrame::blob_end), as_bytes(digest.hex()),
-                      kAnswerWithinNs);
-}
-
-Status Client::send_request(ByteView text) {
-  for (; text.size() > wire::kMaxFrame; text = text.subspan(wire::kMaxFrame))
-    DATUM_TRY(stream_.send(static_cast<std::uint8_t>(LocalFrame::request_part),
-                           text.first(wire::kMaxFrame), kAnswerWithinNs));
-  return stream_.send(static_cast<std::uint8_t>(LocalFrame::request), text, kAnswerWithinNs);
+  send(LocalFrame::blob_end, as_bytes(digest.hex()));
+  return sent_;
 }
 
 Result<int> Client::ask(const LocalRequest& request, std::string* output) {
   const auto text = encode_request(request);
   if (text.size() > kMaxLocalRequest)
     return fail(ErrorCode::limit_exceeded, "the request is too long: name fewer hosts at once");
-  const auto sent = send_request(as_bytes(text));
+  auto rest = as_bytes(text);
+  for (; rest.size() > wire::kMaxFrame; rest = rest.subspan(wire::kMaxFrame))
+    send(LocalFrame::request_part, rest.first(wire::kMaxFrame));
+  send(LocalFrame::request, rest);
   const bool is_long = request.verb == LocalVerb::push || request.verb == LocalVerb::drift;
-  const auto within = is_long ? kLongWithinNs : kAnswerWithinNs;
-  // Where sending failed the server may have said why before it hung up.
+  return hear(is_long ? kLongWithinNs : kAnswerWithinNs, output);
+}
+
+// Where sending failed the server may have said why before it hung up.
+Result<int> Client::hear(std::int64_t within_ns, std::string* output) {
   for (;;) {
-    auto frame = stream_.receive(wire::kMaxFrame, within);
-    if (!frame) return fail(sent ? frame.error() : sent.error());
+    auto frame = stream_.receive(wire::kMaxFrame, within_ns);
+    if (!frame) return fail(silence_of(server_, sent_ ? frame.error() : sent_.error()));
     const auto part = as_text(frame->message);
     switch (static_cast<LocalFrame>(frame->kind)) {
       case LocalFrame::end:

@@ -123,6 +123,9 @@ Result<std::unique_ptr<wire::LocalServer>> listen_local(
         const auto reply = [caller](Answer answer) { caller.end(parts_of(std::move(answer))); };
         if (!asked) return reply({"", "datum-control: " + asked.error().message() + "\n", 1});
         handle(asked->request, asked->peer, reply);
+      },
+      [](const std::string& why) {
+        return parts_of({"", "datum-control: the server does not answer: " + why + "\n", 1});
       });
 }
 

@@ -6,6 +6,7 @@
 
 #include "client.hpp"
 #include "commands.hpp"
+#include "datum/base/time.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/crypto/digest.hpp"
 #include "datum/fleet/resolve.hpp"
@@ -46,6 +47,9 @@ class MemoryContent final : public ByteSource {
   ByteView bytes_;
 };
 
+// Whoever hung up has said already what it had to say.
+constexpr std::int64_t kSaidWithinNs = 10 * kNsPerSecond;
+
 class Push {
  public:
   Push(const Arguments& arguments, Client client)
@@ -71,6 +75,7 @@ class Push {
         [&](const std::string& host, const fleet::Resolved& resolved) {
           if (status_) status_ = take(fleet, host, resolved);
         });
+    if (client_.is_cut_off()) return client_.hear(kSaidWithinNs);
     DATUM_TRY(status_);
     std::sort(request_.manifests.begin(), request_.manifests.end(),
               [](const auto& one, const auto& other) { return one.node < other.node; });

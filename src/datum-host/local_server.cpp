@@ -16,6 +16,8 @@ namespace {
 
 // A caller sends what it has already; one that stops in between is not waited for.
 constexpr std::int64_t kReadWithinNs = 10 * kNsPerSecond;
+// What a command ends with whom somebody else keeps from it.
+constexpr int kTryAgainExit = 3;
 // Of the largest manifest that is kept at all (engine/upkeep), with its contents.
 constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 30U;
 
@@ -146,6 +148,9 @@ Result<std::unique_ptr<wire::LocalServer>> listen_local(loop::Loop& loop, const 
         if (!asked) return reply({"", "datum: " + asked.error().message() + "\n", 1});
         caller.send({part_of(LocalFrame::accepted, "")});
         handle(std::move(*asked), reply);
+      },
+      [](const std::string& why) {
+        return parts_of({"", "datum: the service does not answer: " + why + "\n", kTryAgainExit});
       });
 }
 

@@ -69,20 +69,22 @@ void LocalServer::Caller::end(std::vector<LocalPart> parts) const {
 }
 
 Result<std::unique_ptr<LocalServer>> LocalServer::listen(loop::Loop& loop, const std::string& path,
-                                                         Admission admission, Begin begin) {
+                                                         Admission admission, Begin begin,
+                                                         Refuse refuse) {
   DATUM_TRY(make_socket_folder(path.substr(0, path.rfind('/')), admission));
   const bool for_others = admission.others != nullptr;
   DATUM_ASSIGN(auto listener, LocalListener::listen(path, for_others));
-  return std::unique_ptr<LocalServer>(
-      new LocalServer(loop, std::move(listener), std::move(admission), std::move(begin)));
+  return std::unique_ptr<LocalServer>(new LocalServer(
+      loop, std::move(listener), std::move(admission), std::move(begin), std::move(refuse)));
 }
 
 LocalServer::LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener,
-                         Admission admission, Begin begin)
+                         Admission admission, Begin begin, Refuse refuse)
     : loop_(loop),
       listener_(std::move(listener)),
       admission_(std::move(admission)),
       begin_(std::move(begin)),
+      refuse_(std::move(refuse)),
       acceptor_(loop.make_serial_worker()),
       again_(loop.make_timer()) {
   accept_next();
@@ -92,8 +94,15 @@ LocalServer::~LocalServer() {
   alive_.reset();
   listener_->shut_down();
   acceptor_.reset();
-  for (auto& [id, connection] : connections_)
-    if (connection.reads) connection.stream->shut_down();
+  for (auto& [id, connection] : connections_) {
+    if (connection.is_answered) continue;
+    if (connection.reads) connection.stream->stop_receiving();
+    connection.thread->submit(
+        [stream = connection.stream, parts = refuse_("it ends, and what was asked may be done")] {
+          static_cast<void>(send_all(*stream, parts));
+        },
+        [] {});
+  }
 }
 
 std::size_t LocalServer::guests() const {
@@ -105,11 +114,15 @@ std::size_t LocalServer::guests() const {
 void LocalServer::accept_next() {
   const auto taken =
       std::make_shared<Result<LocalStream>>(fail(ErrorCode::internal, "nobody was taken"));
-  acceptor_->submit([listener = listener_.get(), admission = admission_,
-                     taken] { *taken = listener->accept(admission); },
-                    [this, taken, alive = std::weak_ptr(alive_)] {
-                      if (!alive.expired()) took(std::move(*taken));
-                    });
+  auto turn_away = [refuse = refuse_](LocalStream& stream, const std::string& why) {
+    static_cast<void>(send_all(stream, refuse(why)));
+  };
+  acceptor_->submit(
+      [listener = listener_.get(), admission = admission_, turn_away = std::move(turn_away),
+       taken] { *taken = listener->accept(admission, turn_away); },
+      [this, taken, alive = std::weak_ptr(alive_)] {
+        if (!alive.expired()) took(std::move(*taken));
+      });
 }
 
 void LocalServer::took(Result<LocalStream> stream) {
@@ -117,7 +130,15 @@ void LocalServer::took(Result<LocalStream> stream) {
   accept_next();
   const auto peer = stream->peer();
   const bool is_guest = !peer || admission_.welcome(*peer) != Welcome::full;
-  if (connections_.size() >= kMaxConnections || (is_guest && guests() >= kMaxGuests)) return;
+  const bool is_full = connections_.size() >= kMaxConnections;
+  if (is_full || (is_guest && guests() >= kMaxGuests)) {
+    // Nothing was written to it yet: nobody waits for the little that is said.
+    const auto others =
+        is_full ? std::to_string(kMaxConnections) + " others ask at this moment"
+                : std::to_string(kMaxGuests) + " others who may only read ask at this moment";
+    static_cast<void>(send_all(*stream, refuse_(others + ", and no more may: try again")));
+    return;
+  }
   const auto id = next_++;
   auto& connection = connections_[id];
   connection.is_guest = is_guest;
@@ -135,7 +156,8 @@ void LocalServer::took(Result<LocalStream> stream) {
 
 // What was done stands in the journal, whether its answer is taken or not.
 void LocalServer::send(std::uint64_t id, std::vector<LocalPart> parts, bool is_last) {
-  const auto& connection = connections_.at(id);
+  auto& connection = connections_.at(id);
+  connection.is_answered = connection.is_answered || is_last;
   connection.thread->submit(
       [stream = connection.stream, parts = std::move(parts)] {
         static_cast<void>(send_all(*stream, parts));

@@ -130,6 +130,10 @@ void LocalStream::shut_down() const {
   ::shutdown(descriptor_, SHUT_RDWR);
 }
 
+void LocalStream::stop_receiving() const {
+  ::shutdown(descriptor_, SHUT_RD);
+}
+
 Result<std::unique_ptr<LocalListener>> LocalListener::listen(const std::string& path,
                                                              bool for_others) {
   DATUM_ASSIGN(const auto address, address_of(path));
@@ -148,7 +152,7 @@ LocalListener::~LocalListener() {
   ::close(descriptor_);
 }
 
-Result<LocalStream> LocalListener::accept(const Admission& admission) {
+Result<LocalStream> LocalListener::accept(const Admission& admission, const TurnAway& turn_away) {
   for (;;) {
     const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     const int number = errno;
@@ -161,6 +165,9 @@ Result<LocalStream> LocalListener::accept(const Admission& admission) {
     LocalStream stream(descriptor);
     const auto peer = stream.peer();
     if (peer && admission.welcome(*peer) != Welcome::none) return stream;
+    if (turn_away)
+      turn_away(stream, peer ? "uid " + std::to_string(peer->uid) + " may not ask here"
+                             : peer.error().message());
   }
 }
 

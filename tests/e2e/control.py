@@ -310,6 +310,31 @@ class Control(unittest.TestCase):
                 self.assertIn(expected, read_all(connection))
         self.assertEqual(self.plane.ask("nodes").stdout, "no node is known\n")
 
+    def test_hung_up_on(self):
+        """control: a command that gets no answer is told why: eight others ask, the server ends, the server was killed"""
+        self.assertTrue(self.plane.start())
+        held = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+        self.addCleanup(lambda: [each.close() for each in held])
+        for each in held:
+            each.settimeout(LIMIT_S)
+            each.connect(str(self.plane.socket))
+        refused = self.plane.ask("status")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("the server does not answer: 8 others ask at this moment, and no more may: try again", refused.stderr)
+        self.assertEqual(self.plane.stop(), 0)
+        for each in held:
+            self.assertIn(b"the server does not answer: it ends", read_all(each))
+        with socket.socket(socket.AF_UNIX) as listener:  # in the place of one that dies with the request in its hands
+            listener.bind(str(self.plane.socket))
+            listener.listen()
+            asking = subprocess.Popen([CONTROL, "status", "--socket", self.plane.socket], stderr=subprocess.PIPE, text=True,
+                                      stdin=subprocess.DEVNULL)
+            with listener.accept()[0] as taken:
+                taken.recv(5)
+            said = asking.communicate(timeout=LIMIT_S)[1]
+        self.assertEqual(asking.returncode, 1)
+        self.assertIn(f"the server (process {os.getpid()}) hung up before it answered, so it ended", said)
+
     def test_json(self):
         """control: what --json prints has the members of docs/reference/json.md, and a line tells who did what"""
         self.assertTrue(self.plane.start("--mesh", "lab"))

@@ -30,11 +30,15 @@ Result<std::string> read_word(LocalStream& stream) {
   return std::string(as_text(frame.message));
 }
 
+std::vector<LocalPart> sent_away(const std::string& why) {
+  return {{8, why}};
+}
+
 // A server whose answers are `answer`'s.
 struct Served {
   explicit Served(LocalServer::Answer<std::string> answer) {
     auto listening = LocalServer::listen<std::string>(*loop, folder.socket(), ::geteuid(),
-                                                      read_word, std::move(answer));
+                                                      read_word, std::move(answer), sent_away);
     REQUIRE(listening);
     server = std::move(*listening);
   }
@@ -93,7 +97,7 @@ TEST_CASE("local server: what cannot be read is answered as well") {
   CHECK(heard == "9:limit exceeded");
 }
 
-TEST_CASE("local server: one more than it has room for is sent away, until somebody has ended") {
+TEST_CASE("local server: one more than it has room for is told so, until somebody has ended") {
   std::vector<LocalServer::Caller> waiting;
   Served served([&](const Result<std::string>&, const LocalServer::Caller& caller) {
     waiting.push_back(caller);
@@ -107,7 +111,9 @@ TEST_CASE("local server: one more than it has room for is sent away, until someb
       heard.push_back(hear(streams.back()));
     }
   });
-  CHECK(heard == Texts{"5:", "5:", "5:", "5:", "5:", "5:", "5:", "5:", "unavailable"});
+  CHECK(heard == Texts{"5:", "5:", "5:", "5:", "5:", "5:", "5:", "5:",
+                       "8:8 others ask at this moment, and no more may: try again"});
+  CHECK(hear(streams.back()) == "unavailable");
   REQUIRE(waiting.size() == kMostAtOnce);
   waiting.front().end({});
   heard.clear();
@@ -119,7 +125,7 @@ TEST_CASE("local server: one more than it has room for is sent away, until someb
   CHECK(heard == Texts{"unavailable", "5:"});
 }
 
-TEST_CASE("local server: when it goes nobody is waited for, and a late answer is nothing") {
+TEST_CASE("local server: when it goes nobody is waited for, all are told, a late answer is not") {
   std::vector<LocalServer::Caller> waiting;
   Served served([&](const Result<std::string>&, const LocalServer::Caller& caller) {
     waiting.push_back(caller);
@@ -139,8 +145,10 @@ TEST_CASE("local server: when it goes nobody is waited for, and a late answer is
   waiting.front().send({{6, "late"}});
   waiting.front().end({{7, "late"}});
   REQUIRE(silent);
-  CHECK(hear(*silent) == "unavailable");
-  CHECK(hear(*asked) == "unavailable");
+  for (auto* const each : {&*silent, &*asked}) {
+    CHECK(hear(*each) == "8:it ends, and what was asked may be done");
+    CHECK(hear(*each) == "unavailable");
+  }
   CHECK(LocalStream::connect(served.folder.socket()).error().code() == ErrorCode::not_found);
 }
 
@@ -151,7 +159,8 @@ TEST_CASE("local server: its folder is made, and has to be its user's alone") {
   const auto listen = [&] {
     return LocalServer::listen<std::string>(
         *loop, path, ::geteuid(), read_word,
-        [](const Result<std::string>&, const LocalServer::Caller& caller) { caller.end({}); });
+        [](const Result<std::string>&, const LocalServer::Caller& caller) { caller.end({}); },
+        sent_away);
   };
   CHECK(listen().has_value());
   struct stat info {};

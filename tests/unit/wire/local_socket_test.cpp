@@ -156,13 +156,19 @@ TEST_CASE("local socket: a wait for callers ends when it is told to, and a strea
   CHECK((*listener)->accept(::geteuid()).error().code() == ErrorCode::cancelled);
 }
 
-TEST_CASE("local socket: callers of another user are sent away unheard") {
+TEST_CASE("local socket: callers of another user are told so and sent away unheard") {
   const Folder folder;
   const auto listener = LocalListener::listen(folder.socket());
   REQUIRE(listener);
   auto stranger = LocalStream::connect(folder.socket());
   REQUIRE(stranger);
-  std::thread waits([&] { static_cast<void>((*listener)->accept(::geteuid() + 1)); });
+  const auto turn_away = [](LocalStream& stream, const std::string& why) {
+    static_cast<void>(stream.send(8, as_bytes(why), kLong));
+  };
+  std::thread waits([&] { static_cast<void>((*listener)->accept(::geteuid() + 1, turn_away)); });
+  const auto told = stranger->receive(100, kLong);
+  REQUIRE(told);
+  CHECK(as_text(told->message) == "uid " + std::to_string(::geteuid()) + " may not ask here");
   CHECK(stranger->receive(5, kLong).error().code() == ErrorCode::unavailable);
   (*listener)->shut_down();
   waits.join();

@@ -48,26 +48,30 @@ class LocalServer {
   template <class Asked>
   using Answer = std::function<void(Result<Asked>, Caller)>;
 
+  // What somebody is told who is not heard, or not answered any more, as its last frames. Any
+  // thread.
+  using Refuse = std::function<std::vector<LocalPart>(const std::string& why)>;
+
   // Listens at `path` for those who are welcome, in a folder that is made if it is missing.
   // `refused` where somebody else than the owner can write it, or, with no others, enter it.
   template <class Asked>
-  [[nodiscard]] static Result<std::unique_ptr<LocalServer>> listen(loop::Loop& loop,
-                                                                   const std::string& path,
-                                                                   Admission admission,
-                                                                   Read<Asked> read,
-                                                                   Answer<Asked> answer) {
+  [[nodiscard]] static Result<std::unique_ptr<LocalServer>> listen(
+      loop::Loop& loop, const std::string& path, Admission admission, Read<Asked> read,
+      Answer<Asked> answer, Refuse refuse) {
     return listen(
-        loop, path, std::move(admission), [read = std::move(read), answer = std::move(answer)] {
+        loop, path, std::move(admission),
+        [read = std::move(read), answer = std::move(answer)] {
           const auto asked =
               std::make_shared<Result<Asked>>(fail(ErrorCode::internal, "nothing was asked"));
           return Exchange{
               [read, asked](LocalStream& stream) { *asked = read(stream); },
               [answer, asked](const Caller& caller) { answer(std::move(*asked), caller); }};
-        });
+        },
+        std::move(refuse));
   }
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
-  // Whoever still asks is cut off; an answer that is on its way is finished.
+  // Whoever still asks or waits is told that it ends; an answer that is on its way is finished.
   ~LocalServer();
 
  private:
@@ -82,13 +86,14 @@ class LocalServer {
     std::shared_ptr<LocalStream> stream;
     bool reads = true;
     bool is_guest = false;
+    bool is_answered = false;  // to its end
   };
   [[nodiscard]] static Result<std::unique_ptr<LocalServer>> listen(loop::Loop& loop,
                                                                    const std::string& path,
-                                                                   Admission admission,
-                                                                   Begin begin);
+                                                                   Admission admission, Begin begin,
+                                                                   Refuse refuse);
   LocalServer(loop::Loop& loop, std::unique_ptr<LocalListener> listener, Admission admission,
-              Begin begin);
+              Begin begin, Refuse refuse);
   [[nodiscard]] std::size_t guests() const;
   void accept_next();
   void took(Result<LocalStream> stream);
@@ -98,6 +103,7 @@ class LocalServer {
   std::unique_ptr<LocalListener> listener_;
   const Admission admission_;
   const Begin begin_;
+  const Refuse refuse_;
   std::unique_ptr<loop::Worker> acceptor_;
   std::unique_ptr<loop::Timer> again_;
   std::map<std::uint64_t, Connection> connections_;

@@ -28,7 +28,7 @@ struct Peer {
 // those for whom there is always room beside the guests.
 enum class Welcome : std::uint8_t { none, guest, full };
 
-// Who may call. Whoever is not welcome is sent away unheard.
+// Who may call. Whoever is not welcome is told so and sent away unheard.
 struct Admission {
   Admission(std::uint32_t owner_uid) : owner(owner_uid) {}  // NOLINT: implicit by design
   Admission(std::uint32_t owner_uid, std::function<Welcome(const Peer&)> who)
@@ -67,6 +67,8 @@ class LocalStream {
   [[nodiscard]] Result<Frame> receive(std::size_t limit, std::int64_t within_ns);
   // Every call that waits, here or later, ends.
   void shut_down() const;
+  // Every `receive` that waits, here or later, ends; what is to be said can be said yet.
+  void stop_receiving() const;
 
  private:
   [[nodiscard]] Status read_whole(MutableByteView bytes);
@@ -86,8 +88,11 @@ class LocalListener {
   LocalListener& operator=(const LocalListener&) = delete;
   ~LocalListener();
 
+  // Told why, who is not welcome; on the thread of `accept`. A few short frames are not waited for.
+  using TurnAway = std::function<void(LocalStream&, const std::string& why)>;
   // Waits for the next one who is welcome, without limit. `cancelled` after `shut_down`.
-  [[nodiscard]] Result<LocalStream> accept(const Admission& admission);
+  [[nodiscard]] Result<LocalStream> accept(const Admission& admission,
+                                           const TurnAway& turn_away = nullptr);
   // Ends `accept`, on whatever thread it waits, and every later one.
   void shut_down();
 
