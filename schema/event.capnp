@@ -332,6 +332,8 @@ struct OwnershipCreated {
   reference @2 :Value.Reference;
   protect @3 :Bool;
   requirements @4 :List(Value.Target);
+  left @5 :Value.Left;  # null: of this store, as the action left it
+  actor @6 :Value.Actor;  # null: a pass, and not somebody who decided about an orphan
 }
 
 struct OwnershipAdopted {
@@ -341,6 +343,7 @@ struct OwnershipAdopted {
   protect @3 :Bool;
   requirements @4 :List(Value.Target);
   left @5 :Value.Left;
+  actor @6 :Value.Actor;  # null: a pass, and not somebody who decided about an orphan
 }
 
 struct OwnershipRenamed {
@@ -367,6 +370,11 @@ struct OwnershipRemoved {
 
 struct TargetOrphaned {
   target @0 :Value.Target;
+  reference @1 :Value.Reference;  # null: from before it was told
+  created @2 :Bool;
+  protect @3 :Bool;
+  left @4 :Value.Left;
+  requirements @5 :List(Value.Target);
 }
 
 struct OldContentNotKept {

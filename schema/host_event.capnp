@@ -35,6 +35,8 @@ struct CorruptDetected {
 struct StoreLossDetected {
   kind @0 :Value.LossKind;
   lastKnownOwned @1 :List(Value.Target);
+  witness @2 :Value.WitnessedHead;  # null: nothing showed it, or from before it was told
+  declaration @3 :Value.DeclarationId;  # null: none was accepted or stored
 }
 
 struct StoreUnwritable {

@@ -10,7 +10,7 @@ using Event = import "event.capnp";
 using HostEvent = import "host_event.capnp";
 
 struct Checkpoint {
-  format @0 :UInt16;  # 4
+  format @0 :UInt16;  # 6
   state @1 :State;
 }
 
@@ -166,6 +166,9 @@ struct State {
   wall @32 :Int64;  # wall
   runningTools @33 :List(RunningToolEntry);
   rolledBack @34 :HostEvent.RolledBack;  # null: none, or a newer version was confirmed since
+  lost @35 :Value.WitnessedHead;
+  orphans @36 :List(OwnedEntry);
+  lostDeclaration @37 :Value.DeclarationId;
 }
 
 

@@ -291,6 +291,12 @@ struct Traces {
 }
 
 # What Datum left in a target's place.
+struct WitnessedHead {
+  store @0 :Data;
+  seq @1 :UInt64;
+  hash @2 :Data;
+}
+
 struct Left {
   found @0 :Found;
   device @1 :UInt64;

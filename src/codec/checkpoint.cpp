@@ -12,7 +12,7 @@
 namespace datum::codec {
 namespace {
 
-constexpr std::uint16_t kCheckpointFormat = 5;
+constexpr std::uint16_t kCheckpointFormat = 6;
 constexpr std::string_view kCheckpointWhat = "checkpoint";
 
 }  // namespace

@@ -28,6 +28,8 @@ DATUM_STRUCT(core::CorruptDetected) {
 DATUM_STRUCT(core::StoreLossDetected) {
   DATUM_FIELD(kind, Kind);
   DATUM_FIELD(last_known_owned, LastKnownOwned);
+  DATUM_FIELD(witness, Witness);
+  DATUM_FIELD(declaration, Declaration);
 }
 DATUM_STRUCT(core::StoreUnwritable) {
   DATUM_FIELD(problem, Problem);

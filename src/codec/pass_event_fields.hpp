@@ -207,6 +207,8 @@ DATUM_STRUCT(core::OwnershipCreated) {
   DATUM_FIELD(reference, Reference);
   DATUM_FIELD(protect, Protect);
   DATUM_FIELD(requirements, Requirements);
+  DATUM_FIELD(left, Left);
+  DATUM_FIELD(actor, Actor);
 }
 DATUM_STRUCT(core::OwnershipAdopted) {
   DATUM_FIELD(pass, Pass);
@@ -215,6 +217,7 @@ DATUM_STRUCT(core::OwnershipAdopted) {
   DATUM_FIELD(protect, Protect);
   DATUM_FIELD(requirements, Requirements);
   DATUM_FIELD(left, Left);
+  DATUM_FIELD(actor, Actor);
 }
 DATUM_STRUCT(core::OwnershipRenamed) {
   DATUM_FIELD(pass, Pass);
@@ -237,6 +240,11 @@ DATUM_STRUCT(core::OwnershipRemoved) {
 }
 DATUM_STRUCT(core::TargetOrphaned) {
   DATUM_FIELD(target, Target);
+  DATUM_FIELD(reference, Reference);
+  DATUM_FIELD(created, Created);
+  DATUM_FIELD(protect, Protect);
+  DATUM_FIELD(left, Left);
+  DATUM_FIELD(requirements, Requirements);
 }
 DATUM_STRUCT(core::OldContentNotKept) {
   DATUM_FIELD(pass, Pass);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "events.hpp"
 #include "host_event_fields.hpp"
@@ -50,6 +51,10 @@ class Redactor {
   template <class T>
   void change(std::string_view name, std::vector<T>& values) {
     for (auto& each : values) change(name, each);
+  }
+  template <class T>
+  void change(std::string_view name, std::optional<T>& value) {
+    if (value) change(name, *value);
   }
   template <IsStruct T>
   void change(std::string_view, T& value) {

@@ -144,6 +144,9 @@ DATUM_STRUCT(core::State) {
   DATUM_FIELD(wall, Wall);
   DATUM_FIELD(running_tools, RunningTools);
   DATUM_FIELD(rolled_back, RolledBack);
+  DATUM_FIELD(lost, Lost);
+  DATUM_FIELD(orphans, Orphans);
+  DATUM_FIELD(lost_declaration, LostDeclaration);
 }
 
 }  // namespace datum::codec

@@ -70,6 +70,11 @@ DATUM_STRUCT(core::PlanCounts) {
   DATUM_FIELD(restarts, Restarts);
   DATUM_FIELD(reloads, Reloads);
 }
+DATUM_STRUCT(core::WitnessedHead) {
+  DATUM_FIELD(store, Store);
+  DATUM_FIELD(seq, Seq);
+  DATUM_FIELD(hash, Hash);
+}
 DATUM_STRUCT(core::Left) {
   DATUM_FIELD(found, Found);
   DATUM_FIELD(device, Device);

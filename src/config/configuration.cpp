@@ -23,6 +23,11 @@ std::string_view to_string(SecretsBackend backend) {
   return backend == SecretsBackend::credentials ? "credentials" : "file";
 }
 
+std::string_view to_string(Orphans orphans) {
+  if (orphans == Orphans::wait) return "wait";
+  return orphans == Orphans::adopt ? "adopt" : "remove";
+}
+
 Configuration default_configuration(std::string_view directory) {
   Configuration configuration;
   configuration.secrets_path.value = std::string(directory) + "/secrets";
@@ -78,6 +83,7 @@ std::vector<Described> describe(const Configuration& configuration) {
       {"journal.archiveAfter", format_exact_duration(c.archive_after_ns.value),
        c.archive_after_ns.origin},
       {"removals.max", std::to_string(c.removals_max.value), c.removals_max.origin},
+      {"orphans", std::string(to_string(c.orphans.value)), c.orphans.origin},
       {"packages.finishInterrupted", c.finish_interrupted.value ? "true" : "false",
        c.finish_interrupted.origin},
       {"windows", describe_windows(c.windows.value), c.windows.origin},

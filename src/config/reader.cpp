@@ -12,7 +12,7 @@
 namespace datum::config {
 
 void Reader::read(const yaml::Node& root) {
-  static constexpr std::array<Key, 14> kKeys = {{
+  static constexpr std::array<Key, 15> kKeys = {{
       {"host", &Reader::take_host},
       {"reconciliation", &Reader::take_reconciliation},
       {"trust", &Reader::take_trust},
@@ -21,6 +21,7 @@ void Reader::read(const yaml::Node& root) {
       {"secrets", &Reader::take_secrets},
       {"journal", &Reader::take_journal},
       {"removals", &Reader::take_removals},
+      {"orphans", &Reader::take_orphans},
       {"packages", &Reader::take_packages},
       {"windows", &Reader::take_windows},
       {"control", &Reader::take_control},
@@ -181,6 +182,16 @@ void Reader::take_removals_max(const yaml::Node& value) {
   if (!max || *max < 0 || *max > kMost)
     return add_fault(value, "max must be a number from 0 to 1000000");
   out_.removals_max = {static_cast<std::uint32_t>(*max), origin(value)};
+}
+
+void Reader::take_orphans(const yaml::Node& value) {
+  const auto text = value.is_scalar() ? value.text() : "";
+  for (const auto rule : {Orphans::wait, Orphans::adopt, Orphans::remove}) {
+    if (text != to_string(rule)) continue;
+    out_.orphans = {rule, origin(value)};
+    return;
+  }
+  add_fault(value, "orphans must be wait, adopt or remove");
 }
 
 void Reader::take_finish_interrupted(const yaml::Node& value) {

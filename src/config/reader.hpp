@@ -47,6 +47,7 @@ class Reader {
   void take_archive_after(const yaml::Node& value);
   void take_removals(const yaml::Node& value);
   void take_removals_max(const yaml::Node& value);
+  void take_orphans(const yaml::Node& value);
   void take_packages(const yaml::Node& value);
   void take_finish_interrupted(const yaml::Node& value);
   void take_windows(const yaml::Node& value);

@@ -15,8 +15,22 @@ Status check_open(const State& state) {
   return fail(ErrorCode::conflict, "the store is not open");
 }
 
+// A store that was lost or put back to an older copy may have forgotten what was newer.
+Status check_not_before_loss(const State& state, const DeclarationId& id) {
+  const auto& lost = state.lost_declaration;
+  if (!lost || lost->mesh != id.mesh || is_above(id, *lost)) return {};
+  const bool is_same = lost->epoch == id.epoch && lost->number == id.number;
+  if (is_same && lost->manifest == id.manifest) return {};
+  return fail(
+      ErrorCode::refused,
+      "generation " + generation_text(id) +
+          (is_same ? " was another declaration in the store that was lost"
+                   : " is below what the store that was lost had, " + generation_text(*lost)));
+}
+
 Status check_newer(const State& state, const DeclarationId& id) {
   DATUM_TRY(check_open(state));
+  DATUM_TRY(check_not_before_loss(state, id));
   if (state.accepted && !is_above(id, *state.accepted))
     return fail(ErrorCode::refused, "generation " + generation_text(id) +
                                         " is not above the accepted one, " +

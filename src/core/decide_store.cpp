@@ -11,6 +11,7 @@ Result<Events> Decider::operator()(const CreateStore& command) const {
       StoreCreated{command.store, command.root, command.host, command.source, command.version}};
   for (const auto& store : command.after)
     events.push_back(CorruptDetected{store.moved_to, store.problem});
+  if (command.lost) append_loss(state_, *command.lost, events);
   return events;
 }
 

@@ -19,6 +19,8 @@ class Decider {
   [[nodiscard]] Result<Events> operator()(const CreateStore& command) const;
   [[nodiscard]] Result<Events> operator()(const OpenStore& command) const;
   [[nodiscard]] Result<Events> operator()(const CloseStore& command) const;
+  [[nodiscard]] Result<Events> operator()(const RecordLoss& command) const;
+  [[nodiscard]] Result<Events> operator()(const DecideOrphans& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordUnwritable& command) const;
   [[nodiscard]] Result<Events> operator()(const RecordArchive& command) const;
   [[nodiscard]] Result<Events> operator()(const SetHold& command) const;
@@ -79,6 +81,9 @@ class Decider {
 
   const State& state_;
 };
+
+// Appends StoreLossDetected, and TargetOrphaned for each target that the state does not own.
+void append_loss(const State& state, const LostStore& lost, Events& events);
 
 // Notifications raised by one command: those that add nothing are left out, in the state's terms
 // and the command's own.

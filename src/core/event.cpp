@@ -121,7 +121,7 @@ void add_blob(const Digest& digest, std::vector<Digest>& out) {
 template <class T>
 void add_blobs(const T& event, std::vector<Digest>& out) {
   if constexpr (requires { event.plan.bytes; }) add_blob(event.plan, out);
-  if constexpr (requires { event.declaration; }) add_blob(event.declaration.manifest, out);
+  if constexpr (requires { event.declaration.manifest; }) add_blob(event.declaration.manifest, out);
   if constexpr (requires { event.provenance; }) add_blob(event.provenance.documents, out);
   if constexpr (requires { event.profile.bytes; }) add_blob(event.profile, out);
   if constexpr (requires { event.actions; })

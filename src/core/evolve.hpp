@@ -101,6 +101,7 @@ class Evolver {
   void unsettle_found(const model::Target& target) const;
   void unsettle_folder(const model::Target& target) const;
   void settle_loss(const model::Target& target) const;
+  void end_loss() const;
   void count_correction(const model::Target& target) const;
 
   State& state_;

@@ -9,8 +9,25 @@ namespace datum::core {
 // loss ends with the last of them; while a pass runs, with that pass.
 void Evolver::settle_loss(const model::Target& target) const {
   if (!state_.loss) return;
+  state_.orphans.erase(target);
   auto& list = state_.loss->last_known_owned;
-  if (std::erase(list, target) != 0 && list.empty() && !state_.pass) state_.loss.reset();
+  const auto at = std::lower_bound(list.begin(), list.end(), target);
+  if (at == list.end() || *at != target) return;
+  list.erase(at);
+  if (list.empty() && !state_.pass) state_.loss.reset();
+}
+
+// What is declared needs no decision: the pass that found it so does with it what it does with
+// whatever is declared.
+void Evolver::end_loss() const {
+  if (!state_.loss) return;
+  auto& list = state_.loss->last_known_owned;
+  const auto is_declared = [this](const model::Target& target) {
+    return state_.resources.contains(target);
+  };
+  std::erase_if(list, is_declared);
+  std::erase_if(state_.orphans, [&](const auto& entry) { return is_declared(entry.first); });
+  if (list.empty()) state_.loss.reset();
 }
 
 void Evolver::operator()(const OwnershipCreated& event) const {
@@ -19,6 +36,7 @@ void Evolver::operator()(const OwnershipCreated& event) const {
   owned.created = true;
   owned.protect = event.protect;
   owned.since = place_.seq;
+  if (event.left) owned.left = *event.left;
   owned.requirements = event.requirements;
   state_.owned[event.target] = std::move(owned);
   settle_loss(event.target);
@@ -53,12 +71,22 @@ void Evolver::operator()(const OwnershipRemoved& event) const {
   settle_loss(event.target);
 }
 
-// Owned once, says a witness, and declared by nobody: it waits for a person's decision.
+// Owned once, says a witness: it waits until a pass declares it or a person decides.
 void Evolver::operator()(const TargetOrphaned& event) const {
   state_.owned.erase(event.target);
   if (!state_.loss) return;
   auto& list = state_.loss->last_known_owned;
-  if (std::find(list.begin(), list.end(), event.target) == list.end()) list.push_back(event.target);
+  const auto at = std::lower_bound(list.begin(), list.end(), event.target);
+  if (at == list.end() || *at != event.target) list.insert(at, event.target);
+  if (!event.reference) return;
+  Owned owned;
+  owned.reference = *event.reference;
+  owned.created = event.created;
+  owned.protect = event.protect;
+  owned.since = place_.seq;
+  if (event.left) owned.left = *event.left;
+  owned.requirements = event.requirements;
+  state_.orphans[event.target] = std::move(owned);
 }
 
 void Evolver::operator()(const TargetContested& event) const {

@@ -80,7 +80,7 @@ void Evolver::operator()(const PassFinished& event) const {
     const Correction now{place_.wall, place_.mono, place_.boot};
     return corrections.empty() || elapsed_ns(corrections.back(), now) > kContestedWithinNs;
   });
-  if (state_.loss && state_.loss->last_known_owned.empty()) state_.loss.reset();
+  end_loss();
   state_.last_pass = std::move(last);
   state_.interrupted.reset();
   state_.pass.reset();

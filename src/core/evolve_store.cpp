@@ -1,4 +1,5 @@
 // Events of the store, the lifecycle, holds and declarations.
+#include <algorithm>
 #include <utility>
 
 #include "evolve.hpp"
@@ -31,8 +32,16 @@ void Evolver::operator()(const StoreClosed&) const {
   state_.open = false;
 }
 
+// What was lost before and is undecided still stays so.
 void Evolver::operator()(const StoreLossDetected& event) const {
-  state_.loss = event;
+  auto before = std::exchange(state_.loss, event);
+  auto& list = state_.loss->last_known_owned;
+  if (before)
+    list.insert(list.end(), before->last_known_owned.begin(), before->last_known_owned.end());
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  state_.lost = event.witness;
+  state_.lost_declaration = event.declaration;
 }
 
 void Evolver::operator()(const LifecycleChanged& event) const {

@@ -127,6 +127,8 @@ loop::Task<bool> Service::end(std::string reason) {
   auto& history = *store_->history;
   if (!history.healthy() || history.is_unrecorded()) co_return false;
   if (!state().pass) record(core::CloseStore{"the service ended: " + reason});
+  auto witnessing = write_witness(WitnessAt::end, nullptr);
+  co_await witnessing;
   std::function<void(std::function<void(Status)>)> begin =
       [&history](std::function<void(Status)> resume) { history.close(std::move(resume)); };
   auto closing = loop::wait_for<Status>(std::move(begin));

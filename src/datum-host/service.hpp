@@ -76,6 +76,12 @@ class Service {
   [[nodiscard]] loop::Task<Result<bool>> open_store();
   [[nodiscard]] loop::Task<Status> take_store(engine::Store store);
   [[nodiscard]] Status set_aside_damaged(const Error& damage);
+  enum class WitnessAt : std::uint8_t { start, pass, end };
+  void read_witness(engine::StoreBinding& binding);
+  // `standing`: the one that was there at the start; may be null.
+  [[nodiscard]] loop::Task<bool> write_witness(WitnessAt at, const core::Witness* standing);
+  void tell_loss();
+  void decide_orphans();
   [[nodiscard]] loop::Task<bool> become_unrecorded();
   [[nodiscard]] loop::Task<bool> try_to_record_again();
   // Why nothing can be recorded at this moment; empty: it can.
@@ -89,6 +95,7 @@ class Service {
   void open_socket();
   void answer(Asked asked, const Reply& reply);
   void answer_record(const Asked& asked, const Reply& reply);
+  void answer_decision(const Asked& asked, const Reply& reply);
   void answer_manual(Asked asked, const Reply& reply);
   void answer_reload(const Asked& asked, const Reply& reply);
   [[nodiscard]] ServiceFacts facts();
@@ -210,6 +217,9 @@ class Service {
   BootNs durable_moved_;   // the tick at which it was another one, or nothing waited
   bool is_stuck_ = false;  // a commit takes longer than anybody waits for
   std::uint32_t reopen_failures_ = 0;
+  Digest witnessed_;                      // of what the witness says; empty: nothing that is so
+  Seq witness_looked_at_ = 0;             // the last record when that was compared last
+  std::string witness_problem_;           // told already
   std::unique_ptr<loop::Worker> reader_;  // reads fleets and damaged disks, off the loop
   std::unique_ptr<loop::Timer> beat_, hourly_, watchdog_, deadline_, pause_, reopen_, guard_timer_;
   std::unique_ptr<loop::Signals> signals_;

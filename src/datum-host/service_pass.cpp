@@ -70,6 +70,9 @@ loop::Task<bool> Service::end_pass() {
     auto giving_up = become_unrecorded();
     co_await giving_up;
   }
+  decide_orphans();
+  auto witnessing = write_witness(WitnessAt::pass, nullptr);
+  co_await witnessing;
   if (mesh_) mesh_->report();
   write_metrics();
   auto keeping_release = keep_release();

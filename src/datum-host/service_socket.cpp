@@ -56,6 +56,9 @@ void Service::answer(Asked asked, const Reply& reply) {
     case LocalVerb::acknowledge:
     case LocalVerb::keep:
       return answer_record(asked, reply);
+    case LocalVerb::adopt:
+    case LocalVerb::remove:
+      return answer_decision(asked, reply);
     case LocalVerb::hold:
       note_hold(program::person(asked.peer.uid, request.command_line));
       tell_status();
@@ -102,6 +105,24 @@ void Service::answer_record(const Asked& asked, const Reply& reply) {
   }
   const auto done = store_->history->execute(command);
   if (!done) return reply(refusal(done.error()));
+  reply_durable(reply, {});
+}
+
+void Service::answer_decision(const Asked& asked, const Reply& reply) {
+  const auto& request = asked.request;
+  if (store_->history->is_unrecorded())
+    return reply(refusal(Error(ErrorCode::unavailable, "nothing can be recorded: " + unwritable_)));
+  core::DecideOrphans decide;
+  decide.actor = program::person(asked.peer.uid, request.command_line);
+  if (request.verb == LocalVerb::remove) decide.decision = core::OrphanDecision::remove;
+  for (const auto& [target, owned] : state().orphans)
+    if (request.target.empty() || target.text() == request.target) decide.targets.push_back(target);
+  if (decide.targets.empty())
+    return reply(refusal(
+        Error(ErrorCode::not_found, request.target + ": no orphan that waits for a decision")));
+  const auto done = store_->history->execute(decide);
+  if (!done) return reply(refusal(done.error()));
+  tell_status();
   reply_durable(reply, {});
 }
 

@@ -38,6 +38,7 @@ loop::Task<Result<bool>> Service::open_store() {
   binding.is_own_name = !configuration_.host.value;
   bool set_aside = false;
   for (std::uint32_t failures = 0; !stopping_;) {
+    read_witness(binding);
     auto opened =
         engine::open_store(*session_.loop, session_.store_files(), session_.state_folder, binding);
     auto taken = opened ? Status{} : Status(fail(opened.error()));
@@ -45,7 +46,12 @@ loop::Task<Result<bool>> Service::open_store() {
       auto taking = take_store(std::move(*opened));
       taken = co_await taking;
     }
-    if (taken) co_return true;
+    if (taken) {
+      tell_loss();
+      auto witnessing = write_witness(WitnessAt::start, binding.witness.get());
+      co_await witnessing;
+      co_return true;
+    }
     auto error = taken.error();
     if (error.code() == ErrorCode::corrupt && !set_aside) {
       const auto moved = set_aside_damaged(error);

@@ -59,10 +59,9 @@ Status write_all(const std::string& folder, const std::string& documents,
 }
 
 Result<int> run_adoption(const Arguments& arguments) {
-  if (!arguments.print)
+  if (!arguments.print || arguments.files.empty())
     return fail(ErrorCode::invalid_argument,
-                arguments.command_line +
-                    ": give --print; what a pass finds as declared is adopted by that pass");
+                arguments.command_line + ": name what is there, and give --print");
   DATUM_ASSIGN(auto session, open_session(arguments));
   const auto machine = make_machine(session, std::make_shared<const NothingDeclared>(), {});
   AdoptedDocuments documents(!arguments.into.empty());

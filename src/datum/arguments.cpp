@@ -123,13 +123,23 @@ void add_revert_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
 
 void add_adopt(Commands& commands, CLI::App& top, Arguments& arguments) {
   auto& adopt = add(commands, top, arguments, Verb::adopt, "adopt",
-                    "print documents for what is on the machine");
-  auto& app = adopt.with_root("look inside this tree").app();
-  app.add_option("NAME", arguments.files, "an absolute path, or Type[name]")->required();
-  app.add_flag("--print", arguments.print, "print them, or write them with --into; change nothing");
+                    "print documents for what is on the machine, or own orphans again");
+  auto& app = adopt.with_root("look inside this tree").with_state().app();
+  app.add_option("NAME", arguments.files, "an absolute path, or Type[name]");
+  auto* print = app.add_flag("--print", arguments.print,
+                             "print them, or write them with --into; change nothing");
   app.add_option("--into", arguments.into, "write them as a layer into this new folder")
       ->type_name("DIR")
       ->check(kNotEmpty);
+  app.add_flag("--orphans", arguments.orphans, "all that a lost store owned and nothing declares")
+      ->excludes(print);
+  auto& remove = add(commands, top, arguments, Verb::remove, "remove",
+                     "remove orphans of a lost store, in a pass in the host's mode");
+  remove.with_machine().with_brake().with_report();
+  remove.with_mode();
+  remove.app().add_option("TARGET", arguments.files, "a path, family:name, or Type[name]");
+  remove.app().add_flag("--orphans", arguments.orphans,
+                        "all that a lost store owned and nothing declares");
 }
 
 void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
@@ -139,9 +149,11 @@ void add_store_verbs(Commands& commands, CLI::App& app, Arguments& arguments) {
   rooted(
       add(commands, app, arguments, Verb::status, "status", "the host's condition, from its store"))
       .with_report();
-  rooted(add(commands, app, arguments, Verb::owned, "owned",
-             "what Datum created or adopted, and what is there now"))
-      .with_report();
+  auto& owned = rooted(add(commands, app, arguments, Verb::owned, "owned",
+                           "what Datum created or adopted, and what is there now"));
+  owned.with_report();
+  owned.app().add_flag("--orphans", arguments.orphans,
+                       "what a lost store owned and nobody decided about");
   auto& history = rooted(add(commands, app, arguments, Verb::history, "history",
                              "everything recorded about one target, and what else "
                              "happened when it drifted"));

@@ -31,6 +31,7 @@ enum class Verb : std::uint8_t {
   revert,
   keep,
   adopt,
+  remove,
   journal_list,
   journal_show,
   journal_tail,
@@ -68,8 +69,10 @@ struct Arguments : Place, DesiredSource {
   // fleet verbs
   std::string output, base, reference, folder;
   std::vector<std::string> files;
-  // adopt, with `files`: what is named
+  // adopt, remove, with `files`: what is named
   bool print = false;
+  // owned, adopt, remove: of a lost store, all of them
+  bool orphans = false;
   std::string into;
   // history, journal
   std::string target;

@@ -15,7 +15,8 @@ namespace datum::program {
 [[nodiscard]] int journal_command(const Arguments& arguments);      // journal …
 [[nodiscard]] int replay_command(const Arguments& arguments);       // replay postmortem
 [[nodiscard]] int acknowledge_command(const Arguments& arguments);  // ack
-[[nodiscard]] int adopt_command(const Arguments& arguments);        // adopt
+[[nodiscard]] int adopt_command(const Arguments& arguments);        // adopt --print
+[[nodiscard]] int orphan_command(const Arguments& arguments);       // adopt remove
 [[nodiscard]] int revert_command(const Arguments& arguments);       // revert keep
 [[nodiscard]] int host_command(const Arguments& arguments);         // hold, mode, config check
 [[nodiscard]] int enrol_command(const Arguments& arguments);        // enrol

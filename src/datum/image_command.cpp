@@ -167,6 +167,7 @@ Result<int> run_prepare_image(const Arguments& arguments) {
   engine::ImageRequest request;
   request.store = session.state_folder;
   request.root = session.root_path;
+  request.config = session.config_folder;
   if (configuration.metrics.value)
     request.metrics = below(session.root_path, *configuration.metrics.value);
   request.now = session.loop->clock().wall_now();

@@ -31,7 +31,10 @@ int dispatch(const datum::program::Arguments& arguments) {
     case Verb::acknowledge:
       return datum::program::acknowledge_command(arguments);
     case Verb::adopt:
-      return datum::program::adopt_command(arguments);
+      return arguments.print || !arguments.into.empty() ? datum::program::adopt_command(arguments)
+                                                        : datum::program::orphan_command(arguments);
+    case Verb::remove:
+      return datum::program::orphan_command(arguments);
     case Verb::revert:
     case Verb::keep:
       return datum::program::revert_command(arguments);

@@ -7,6 +7,7 @@
 #include "content_differences.hpp"
 #include "datum/config/trust.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/engine/witness.hpp"
 #include "datum/history/open.hpp"
 #include "datum/program/pass_output.hpp"
 #include "datum/program/run_task.hpp"
@@ -144,6 +145,19 @@ Result<Desired> load_meant(Session& session, Arguments& arguments,
   return load_desired(*session.files, session.root, arguments);
 }
 
+// The machine's own store has a witness: one that is lost is told as such, and not begun anew as if
+// none had been. A store that somebody names simply begins.
+engine::StoreBinding binding_for(const Session& session, const Arguments& arguments,
+                                 std::string host) {
+  engine::StoreBinding binding{session.root_path, std::move(host), "local", program_version(),
+                               trusted_uid()};
+  if (!arguments.state.empty()) return binding;
+  auto read = engine::read_witness(*session.files, session.config_folder, trusted_uid());
+  if (read && *read && (*read)->root == binding.root)
+    binding.witness = std::make_shared<const core::Witness>(std::move(**read));
+  return binding;
+}
+
 // `--plan`, read before anything else is touched.
 Result<std::optional<PlanFile>> read_saved_plan(const Arguments& arguments) {
   if (arguments.plan_in.empty()) return std::optional<PlanFile>();
@@ -163,9 +177,8 @@ Result<int> run_pass(Arguments arguments, const Instruments& instruments) {
   DATUM_ASSIGN(auto loaded, load_meant(session, arguments, configuration, accepted));
   const auto& desired = keep_until_exit(std::move(loaded));
   const bool dry = is_dry(arguments.verb);
-  engine::StoreBinding binding{session.root_path,
-                               accepted ? accepted->host : desired.manifest->host, "local",
-                               program_version(), trusted_uid()};
+  auto binding =
+      binding_for(session, arguments, accepted ? accepted->host : desired.manifest->host);
   binding.crash_point = instruments.journal;
   auto found =
       dry ? open_forgetful_store(session, binding, accepted)

@@ -44,6 +44,18 @@ std::int64_t answer_within_ns(std::int64_t spent_ns) {
   return std::clamp(kWholeNs - spent_ns, kLeastNs, kMostNs);
 }
 
+// What a person can do about what a lost store had owned.
+void add_orphans(std::vector<std::string>& faults, const core::State& state) {
+  if (!state.loss || !state.last_pass || state.orphans.empty()) return;
+  const auto count = state.orphans.size();
+  faults.push_back("the store that was here before is lost (" +
+                   std::string(core::to_string(state.loss->kind)) + "), and " +
+                   std::to_string(count) + (count == 1 ? " target" : " targets") +
+                   " that it owned, declared by nothing, wait for a decision: `datum owned "
+                   "--orphans` looks at them, `datum adopt --orphans` lets them stay, `datum "
+                   "remove --orphans` removes what is as Datum left it");
+}
+
 Result<int> run_status(const Arguments& arguments) {
   const auto clock = uv::make_clock();
   const auto began = clock->boot_now();
@@ -62,6 +74,7 @@ Result<int> run_status(const Arguments& arguments) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))  // an export has neither key nor blobs
     faults = engine::find_store_faults(*files, path, state);
+  add_orphans(faults, state);
   if (!asked) faults.push_back(asked.error().message() + "; this is from the store alone");
   DATUM_ASSIGN(auto strays,
                history::describe_strays(*known.story.reader, history::archive_folder(path)));
@@ -89,8 +102,12 @@ Result<int> run_owned(const Arguments& arguments) {
       resource::make_declared(std::make_shared<const model::Manifest>()));
   resource::Observer observer(machine, nothing);
   std::vector<inspect::OwnedLine> lines;
-  for (const auto& [target, owned] : state.owned)
+  for (const auto& [target, owned] : arguments.orphans ? state.orphans : state.owned)
     lines.push_back({target, owned, observer.observe_leaving(target, owned)});
+  if (lines.empty() && arguments.orphans && !arguments.json) {
+    print("No orphan of a lost store waits for a decision.\n");
+    return 0;
+  }
   print(arguments.json ? inspect::owned_json(lines)
                        : inspect::owned_text(lines, output_style(arguments)));
   return 0;

@@ -59,19 +59,36 @@ static Result<host::LocalRequest> request_for(const Arguments& arguments,
   } else if (const auto* kept = std::get_if<core::KeepTarget>(&command)) {
     request.target = kept->target.text();
     request.lift = kept->until_generation == 0;
+  } else if (const auto* decided = std::get_if<core::DecideOrphans>(&command)) {
+    request.verb = decided->decision == core::OrphanDecision::remove ? host::LocalVerb::remove
+                                                                     : host::LocalVerb::adopt;
+    if (decided->targets.size() == 1) request.target = decided->targets.front().text();
   } else {
     return fail(ErrorCode::busy, "the service has the store");
   }
   return request;
 }
 
+// One request names one target, or all.
+static std::vector<core::Command> split(const core::State& known, const core::Command& command) {
+  const auto* decided = std::get_if<core::DecideOrphans>(&command);
+  if (decided == nullptr || decided->targets.size() == known.orphans.size()) return {command};
+  std::vector<core::Command> each;
+  for (const auto& target : decided->targets)
+    each.emplace_back(core::DecideOrphans{{target}, decided->decision, decided->actor});
+  return each;
+}
+
 static Result<core::State> record_through_service(const Arguments& arguments,
+                                                  const core::State& state,
                                                   const core::Command& command,
                                                   const Error& taken) {
-  DATUM_ASSIGN(auto request, request_for(arguments, command));
-  auto told = tell_service(arguments, std::move(request));
-  if (!told && told.error().code() == ErrorCode::not_found) return fail(taken);
-  if (!told) return fail(std::move(told).error());
+  for (const auto& part : split(state, command)) {
+    DATUM_ASSIGN(auto request, request_for(arguments, part));
+    auto told = tell_service(arguments, std::move(request));
+    if (!told && told.error().code() == ErrorCode::not_found) return fail(taken);
+    if (!told) return fail(std::move(told).error());
+  }
   DATUM_ASSIGN(auto known, open_known_story(arguments));
   return std::move(known.state);
 }
@@ -86,7 +103,7 @@ Result<core::State> record_in_store(const Arguments& arguments, const core::Stat
                                      trusted_uid()};
   auto store = engine::open_store(*session.loop, *session.files, folder, binding);
   if (!store && store.error().code() == ErrorCode::busy)
-    return record_through_service(rooted, command, store.error());
+    return record_through_service(rooted, known, command, store.error());
   if (!store) return fail(std::move(store).error());
   auto executed = store->history->execute(command);
   auto state = store->history->state();

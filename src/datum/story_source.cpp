@@ -130,6 +130,8 @@ Result<model::Target> find_target(const core::State& state, const std::string& t
       if (resource.reference == *reference) return target;
     for (const auto& [target, owned] : state.owned)
       if (owned.reference == *reference) return target;
+    for (const auto& [target, owned] : state.orphans)
+      if (owned.reference == *reference) return target;
     return fail(ErrorCode::not_found, text +
                                           ": the store knows no resource of that name; give its "
                                           "target, for example /etc/motd");

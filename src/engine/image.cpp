@@ -11,6 +11,7 @@
 #include "datum/engine/identity.hpp"
 #include "datum/engine/store.hpp"
 #include "datum/engine/tool.hpp"
+#include "datum/engine/witness.hpp"
 #include "sealed_file.hpp"
 
 namespace datum::engine {
@@ -201,7 +202,7 @@ class Stripping {
 
   Status strip_store() {
     auto store = open_folder(request_.store);
-    if (!store && store.error().code() == ErrorCode::not_found) return {};
+    if (!store && store.error().code() == ErrorCode::not_found) return remove_witness();
     if (!store) return fail(std::move(store).error());
     DATUM_TRY(check_store(*store));
     // What takes room comes before anything goes: on a full disk nothing is half done.
@@ -211,9 +212,19 @@ class Stripping {
       DATUM_ASSIGN(aside, folder_for(*store, history));
       DATUM_TRY(files_.sync(*store));
     }
+    // First: a store without its witness is no loss, and the other way round it is one.
+    DATUM_TRY(remove_witness());
     for (const auto name : kOwn) DATUM_TRY(remove_in(*store, request_.store, name));
     DATUM_TRY(set_history_aside(*store, history, aside));
     return request_.discard_journal ? discard(*store) : Status{};
+  }
+
+  Status remove_witness() {
+    if (request_.config.empty()) return {};
+    const auto folder = open_folder(request_.config);
+    if (!folder && folder.error().code() == ErrorCode::not_found) return {};
+    if (!folder) return fail(folder.error());
+    return remove_in(*folder, request_.config, kWitnessFolder);
   }
 
   // Before anything is touched: it is a store, and nothing stands in the way of what is to be done.

@@ -9,6 +9,7 @@
 #include "datum/crypto/digest.hpp"
 #include "datum/engine/identity.hpp"
 #include "datum/engine/set_aside.hpp"
+#include "datum/engine/witness.hpp"
 #include "datum/history/open.hpp"
 
 namespace datum::engine {
@@ -167,6 +168,24 @@ static std::string name_for(os::Files& files, const std::string& folder, const c
   return key && !*key ? binding.host : state.host;
 }
 
+// Of a store that begins now: what was there before, as far as anybody knows.
+static std::optional<core::LostStore> find_former(const StoreBinding& binding, bool was_set_aside) {
+  if (binding.witness) {
+    const auto kind = was_set_aside ? core::LossKind::corrupt : core::LossKind::missing;
+    return core::lost_store(kind, *binding.witness);
+  }
+  if (binding.is_witness_damaged) return core::LostStore{core::LossKind::suspected, {}};
+  return std::nullopt;
+}
+
+// Asked before anything is queued: the journal is read.
+static Result<std::optional<core::LostStore>> find_other(history::History& history,
+                                                         const StoreBinding& binding) {
+  if (!binding.witness || history.log() == nullptr) return std::nullopt;
+  DATUM_ASSIGN(const auto found, find_store(*history.log(), *binding.witness));
+  return core::find_loss(history.state(), *binding.witness, found);
+}
+
 Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::string& folder,
                               std::unique_ptr<history::History> history,
                               const StoreBinding& binding) {
@@ -181,15 +200,18 @@ Result<Store> open_store_over(loop::Loop& loop, os::Files& files, const std::str
     core::CreateStore create{log != nullptr ? log->store_id() : random_id(binding), binding.root,
                              host, binding.source, binding.version};
     DATUM_ASSIGN(create.after, find_set_aside(files, folder));
+    create.lost = find_former(binding, !create.after.empty());
     // The key first: a store that has a record has its key, whenever the power goes.
     bool made = false;
     auto key = read_or_make_key(files, folder, binding, made);
     if (!key) return fail(std::move(key).error().context(folder));
     DATUM_TRY(store.history->execute(create));
   } else {
+    DATUM_ASSIGN(const auto lost, find_other(*store.history, binding));
     const core::OpenStore open{loop.clock().boot_id(), binding.version, binding.root, host,
                                loop.clock().wall_now()};
     DATUM_TRY(store.history->execute(open));
+    if (lost) DATUM_TRY(store.history->execute(core::RecordLoss{*lost}));
   }
   bool made = false;
   auto key = read_or_make_key(files, folder, binding, made);

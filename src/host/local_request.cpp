@@ -11,7 +11,7 @@
 namespace datum::host {
 namespace {
 
-constexpr std::array<std::pair<LocalVerb, std::string_view>, 10> kVerbs{{
+constexpr std::array<std::pair<LocalVerb, std::string_view>, 12> kVerbs{{
     {LocalVerb::observe, "observe"},
     {LocalVerb::reconcile, "reconcile"},
     {LocalVerb::acknowledge, "acknowledge"},
@@ -22,6 +22,8 @@ constexpr std::array<std::pair<LocalVerb, std::string_view>, 10> kVerbs{{
     {LocalVerb::enrol, "enrol"},
     {LocalVerb::revert, "revert"},
     {LocalVerb::archive, "archive"},
+    {LocalVerb::adopt, "adopt"},
+    {LocalVerb::remove, "remove"},
 }};
 
 // A path may hold any bytes, and a JSON string may not.

@@ -98,6 +98,8 @@ Result<Session> open_session(const Place& place) {
   if (!root) return fail(std::move(root).error().context("--root " + session.root_path));
   session.root = std::move(*root);
   session.config_folder = config_folder(place);
+  const bool is_own_store = place.state.empty() || !place.config.empty() || place.root != "/";
+  if (is_own_store) session.witness_config = session.config_folder;
   session.credentials = place.credentials;
   session.accounts = os::read_accounts(*session.files, session.root);
   if (session.root_path == "/") {

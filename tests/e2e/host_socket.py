@@ -140,7 +140,7 @@ class Socket(unittest.TestCase):
             (event,) = self.bench.events("--kind", kind)
             actor = event["event"]["actor"]
             self.assertEqual((actor["kind"], actor["uid"], actor["command"]), ("person", os.getuid(), "datum hold"), event)
-        self.assertEqual(sorted(path.name for path in self.bench.config.iterdir()), ["agent.yaml"])
+        self.assertEqual(sorted(path.name for path in self.bench.config.iterdir()), ["agent.yaml", "witness"])
         # A script's file, and one that others can write: nobody's word is known.
         for text, mode in (("reason: a\n", 0o644), ("reason: b\nby: 0\n", 0o666)):
             file.write_text(text)

@@ -15,6 +15,7 @@
 #include "datum/codec/event.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/codec/plan.hpp"
+#include "datum/codec/witness.hpp"
 #include "golden_file.hpp"
 #include "goldens.hpp"
 #include "unit/codec/control_examples.hpp"
@@ -101,6 +102,9 @@ TEST_CASE("codec golden: what was written once is read as what it was") {
   const auto state = codec::decode_state(golden("checkpoint"));
   REQUIRE(state);
   CHECK(*state == test::state_example());
+  const auto witness = codec::decode_witness(golden("witness"));
+  REQUIRE(witness);
+  CHECK(*witness == test::witness_example());
   const auto plan = codec::decode_plan(golden("plan"));
   REQUIRE(plan);
   CHECK(codec::encode_plan(*plan) == codec::encode_plan(test::plan_example()));

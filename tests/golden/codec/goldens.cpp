@@ -6,6 +6,7 @@
 #include "datum/codec/event.hpp"
 #include "datum/codec/manifest_file.hpp"
 #include "datum/codec/plan.hpp"
+#include "datum/codec/witness.hpp"
 #include "unit/codec/control_examples.hpp"
 #include "unit/codec/examples.hpp"
 #include "unit/codec/manifests.hpp"
@@ -21,6 +22,7 @@ std::map<std::string, Bytes> golden_bytes() {
         codec::encode_control_event(event);
   all["plan"] = codec::encode_plan(plan_example());
   all["checkpoint"] = codec::encode_state(state_example());
+  all["witness"] = codec::encode_witness(witness_example());
 
   FixedContents contents;
   const auto manifest = make_manifest(contents);

@@ -9,6 +9,7 @@
 #include "state_fields.hpp"
 #include "table.hpp"
 #include "value_fields.hpp"
+#include "witness_fields.hpp"
 
 namespace datum::test {
 namespace {
@@ -54,6 +55,12 @@ core::State state_example() {
   return state;
 }
 
+core::Witness witness_example() {
+  core::Witness witness;
+  Filler::fill("witness", witness);
+  return witness;
+}
+
 std::vector<std::string> incomplete_tables() {
   std::vector<std::string> incomplete;
 #define DATUM_CHECK(Type, kind) check_table<core::Type>(#Type, incomplete);
@@ -69,6 +76,8 @@ std::vector<std::string> incomplete_tables() {
   check_table<core::Counts>("Counts", incomplete);
   check_table<core::PlanCounts>("PlanCounts", incomplete);
   check_table<core::Left>("Left", incomplete);
+  check_table<core::WitnessedHead>("WitnessedHead", incomplete);
+  check_table<core::Witness>("Witness", incomplete);
   check_table<core::AnnouncedAction>("AnnouncedAction", incomplete);
   constexpr std::size_t kIdentity = 1;
   check_table<core::Action>("Action", incomplete, kIdentity);
@@ -100,6 +109,7 @@ std::vector<std::string> unfilled_members() {
   const auto compare = [&unfilled](const auto& filled) { add_unfilled(filled, unfilled); };
   for (const auto& example : event_examples()) std::visit(compare, example.event);
   compare(state_example());
+  compare(witness_example());
   return unfilled;
 }
 

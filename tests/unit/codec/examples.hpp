@@ -8,6 +8,7 @@
 #include "datum/core/event.hpp"
 #include "datum/core/plan.hpp"
 #include "datum/core/state.hpp"
+#include "datum/core/witness.hpp"
 
 namespace datum::test {
 
@@ -22,6 +23,7 @@ struct EventExample {
 // Some actions in a valid order, identities included.
 [[nodiscard]] core::Plan plan_example();
 [[nodiscard]] core::State state_example();
+[[nodiscard]] core::Witness witness_example();
 
 // Names of structs whose table of fields does not name each of their members once.
 [[nodiscard]] std::vector<std::string> incomplete_tables();

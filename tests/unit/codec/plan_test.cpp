@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "datum/codec/checkpoint.hpp"
+#include "datum/codec/witness.hpp"
 #include "examples.hpp"
 
 using namespace datum;
@@ -88,6 +89,19 @@ TEST_CASE("codec: a state comes back equal, and encodes to the same bytes again"
   CHECK(*empty == core::State{});
 }
 
+TEST_CASE("codec: a witness comes back equal; of another format or cut short it is none") {
+  const auto witness = test::witness_example();
+  auto bytes = codec::encode_witness(witness);
+  const auto back = codec::decode_witness(bytes);
+  REQUIRE(back);
+  CHECK(*back == witness);
+  for (std::size_t size = 0; size < bytes.size(); size += 4)
+    CHECK(codec::decode_witness(ByteView(bytes).first(size)).error().code() == ErrorCode::corrupt);
+  REQUIRE(load_le<std::uint16_t>(bytes.data() + 16) == 1);
+  store_le<std::uint16_t>(bytes.data() + 16, 2);
+  CHECK(codec::decode_witness(bytes).error().code() == ErrorCode::unsupported_version);
+}
+
 TEST_CASE("codec: states that are equal give equal bytes however they came about") {
   core::State forwards;
   core::State backwards;
@@ -101,8 +115,8 @@ TEST_CASE("codec: states that are equal give equal bytes however they came about
 TEST_CASE("codec: a checkpoint or plan of a newer format is named so") {
   // The format is the first number of the root struct: behind frame and root pointer.
   auto state = codec::encode_state({});
-  REQUIRE(load_le<std::uint16_t>(state.data() + 16) == 5);
-  store_le<std::uint16_t>(state.data() + 16, 6);
+  REQUIRE(load_le<std::uint16_t>(state.data() + 16) == 6);
+  store_le<std::uint16_t>(state.data() + 16, 7);
   CHECK(codec::decode_state(state).error().code() == ErrorCode::unsupported_version);
   auto plan = codec::encode_plan({});
   REQUIRE(load_le<std::uint16_t>(plan.data() + 16) == 1);

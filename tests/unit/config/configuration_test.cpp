@@ -69,7 +69,8 @@ static const char* const kFull =
     "control: [\"control.example:7600\", \"[2001:db8::1]:7600\"]\n"
     "source: /srv/fleet\n"
     "metrics: /srv/datum.prom\n"
-    "state: /srv/state\n";
+    "state: /srv/state\n"
+    "orphans: remove\n";
 
 TEST_CASE("config: every key is read, and knows its line") {
   const auto configuration = sound(kFull);
@@ -89,6 +90,7 @@ TEST_CASE("config: every key is read, and knows its line") {
         "journal.archiveAbove=512MiB@11\n"
         "journal.archiveAfter=30d@11\n"
         "removals.max=0@12\n"
+        "orphans=remove@20\n"
         "packages.finishInterrupted=true@13\n"
         "windows=mon,tue,wed,sat 22:00-04:00@15\n"
         "control=[\"control.example:7600\", \"[2001:db8::1]:7600\"]@16\n"
@@ -141,6 +143,8 @@ TEST_CASE("config: values of a wrong form are refused in words") {
            {"trust: {strictPaths: yes}\n", "strictPaths must be true or false"},
            {"trust: {strictPaths: \"true\"}\n", "strictPaths must be true or false"},
            {"removals: {max: -1}\n", "max must be a number"},
+           {"orphans: keep\n", "orphans must be wait, adopt or remove"},
+           {"orphans: [remove]\n", "orphans must be wait, adopt or remove"},
            {"packages: {finishInterrupted: yes}\n", "finishInterrupted must be true or false"},
            {"removals: {max: \"10\"}\n", "max must be a number"},
            {"removals: {max: 1.5}\n", "max must be a number"},

@@ -22,7 +22,8 @@ struct Golden {
          {"store/journal/data.mdb", "store/blobs/a/b", "store/archive/c", "store/key",
           "store/identity/key.pem", "store/declarations/1.1", "store/tools/x.out", "store/incoming",
           "store/damaged-20310501T101500Z/journal/data.mdb", "var/lib/datum/release/confirmed",
-          "var/lib/datum/release/trial", "run/datum/no-pass", "run/datum-started"}) {
+          "var/lib/datum/release/trial", "run/datum/no-pass", "run/datum-started",
+          "etc/datum/witness/store"}) {
       fs::create_directories(fs::path(at(name)).parent_path());
       std::ofstream(at(name)) << name;
     }
@@ -38,6 +39,7 @@ struct Golden {
     ImageRequest request;
     request.store = at("store");
     request.root = scratch.path;
+    request.config = at("etc/datum");
     request.now = WallNs{1'000'000'000};
     request.discard_journal = discard;
     return prepare_image(*files, request);
@@ -58,7 +60,7 @@ TEST_CASE("image: what is this machine's goes, its history moves, the release st
                                                aside + "damaged-20310501T101500Z/journal/data.mdb",
                                                aside + "journal/data.mdb", aside + "key",
                                                "var/lib/datum/release/confirmed"});
-  CHECK(parts->size() == 12);
+  CHECK(parts->size() == 13);
   const auto again = golden.prepare();
   REQUIRE(again);
   CHECK(again->empty());

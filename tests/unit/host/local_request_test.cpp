@@ -37,9 +37,10 @@ ErrorCode refused(const std::string& text) {
 TEST_CASE("request: what is encoded is read back, whatever bytes a target has") {
   CHECK(parse_request(encode_request(full())).value() == full());
   CHECK(parse_request(encode_request({})).value() == LocalRequest{});
-  for (const auto verb : {LocalVerb::observe, LocalVerb::reconcile, LocalVerb::acknowledge,
-                          LocalVerb::keep, LocalVerb::hold, LocalVerb::reload, LocalVerb::facts,
-                          LocalVerb::revert, LocalVerb::archive}) {
+  for (const auto verb :
+       {LocalVerb::observe, LocalVerb::reconcile, LocalVerb::acknowledge, LocalVerb::keep,
+        LocalVerb::hold, LocalVerb::reload, LocalVerb::facts, LocalVerb::revert, LocalVerb::archive,
+        LocalVerb::adopt, LocalVerb::remove}) {
     LocalRequest request;
     request.verb = verb;
     request.pass = verb == LocalVerb::revert ? 7 : 0;

@@ -14,6 +14,7 @@
 //   secrets: {backend: file, path: /etc/datum/secrets}    # or {backend: credentials}
 //   journal: {archiveAbove: 1GiB, archiveAfter: 400d}
 //   removals: {max: 10}
+//   orphans: wait                    # or adopt, or remove: what a lost store had owned
 //   packages: {finishInterrupted: false}
 //   windows:
 //   - {days: [mon-fri], from: "22:00", to: "04:00"}
@@ -70,6 +71,10 @@ enum class SecretsBackend : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(SecretsBackend backend);
 
+// What becomes, with nobody asked, of what a lost store had owned and nothing declares.
+enum class Orphans : std::uint8_t { wait, adopt, remove };
+[[nodiscard]] std::string_view to_string(Orphans orphans);
+
 struct Configuration {
   Setting<std::optional<std::string>> host;  // default: none, the machine's own name then
   Setting<Mode> mode{Mode::observe, {}};
@@ -89,6 +94,7 @@ struct Configuration {
   Setting<std::uint64_t> archive_above_bytes{std::uint64_t{1} << 30U, {}};
   Setting<std::int64_t> archive_after_ns{400 * 86'400 * std::int64_t{1'000'000'000}, {}};
   Setting<std::uint32_t> removals_max{10, {}};
+  Setting<Orphans> orphans{Orphans::wait, {}};
   // Whether packages that somebody else's run was cut off with may be brought to an end before a
   // transaction. Those of Datum's own runs always are.
   Setting<bool> finish_interrupted{false, {}};

@@ -12,6 +12,7 @@
 #include "datum/core/node_command.hpp"
 #include "datum/core/reversal.hpp"
 #include "datum/core/state.hpp"
+#include "datum/core/witness.hpp"
 
 namespace datum::core {
 
@@ -20,11 +21,27 @@ struct SetAsideStore {
   std::string moved_to, problem;
 };
 // A new store: bound to one root, host name and source for its life. It begins with saying what was
-// set aside before it, in the same append.
+// set aside before it, and which one it takes the place of, in the same append.
 struct CreateStore {
   Id128 store;
   std::string root, host, source, version;
   std::vector<SetAsideStore> after = {};
+  std::optional<LostStore> lost = {};
+};
+// The store that was opened is not the one that its witness knows. What that one owned and this one
+// does not is orphaned, until it is declared or somebody decides.
+struct RecordLoss {
+  LostStore lost;
+};
+// What becomes of orphans of a lost store. `adopt`: they stay, owned as if they had been found.
+// `remove`: owned as the lost store knew them, so that the next pass does with them what it does
+// with whatever left the declaration. Refused for what is no orphan.
+enum class OrphanDecision : std::uint8_t { adopt, remove };
+[[nodiscard]] std::string_view to_string(OrphanDecision value);
+struct DecideOrphans {
+  std::vector<model::Target> targets;
+  OrphanDecision decision = OrphanDecision::adopt;
+  Actor actor;
 };
 // `boot` tells a crash from a reboot. Refused if the store is bound to another root or host. Where
 // `now` (0: untold) is clearly before the newest record, that the clock was set back is said too.
@@ -309,17 +326,16 @@ struct RecordReboot {
   std::string required_by;
 };
 
-using Command =
-    std::variant<CreateStore, OpenStore, CloseStore, RecordUnwritable, RecordArchive, StartPass,
-                 RecordObservations, RecordPlan, AnnounceWave, RecordResults, RecordOwnership,
-                 RecordRefusals, RecordNotStarted, FinishPass, InterruptPass, RecordRecovery,
-                 SetHold, LiftHold, Acknowledge, LiftAcknowledgement, StartDelivery, RecordDelivery,
-                 DropNotification, KeepTarget, LiftQuarantine, RecordCleaned, RecordUndone,
-                 RecordToolAdopted, RecordToolEnded, ChangeLifecycle, ChangeMode, RejectConfig,
-                 ConfirmVersion, RecordUpgradePending, RecordRolledBack, RecordReboot,
-                 RecordKeyCreated, RequestEnrolment, RecordEnrolment, RefuseEnrolment,
-                 RecordCertificate, ReceiveDeclaration, StoreDeclaration, AcceptDeclaration,
-                 RejectDeclaration, RecordLinkUp, RecordLinkDown, RecordLinkPairs>;
+using Command = std::variant<
+    CreateStore, OpenStore, CloseStore, RecordUnwritable, RecordArchive, StartPass,
+    RecordObservations, RecordPlan, AnnounceWave, RecordResults, RecordOwnership, RecordRefusals,
+    RecordNotStarted, FinishPass, InterruptPass, RecordRecovery, SetHold, LiftHold, Acknowledge,
+    LiftAcknowledgement, StartDelivery, RecordDelivery, DropNotification, KeepTarget,
+    LiftQuarantine, RecordCleaned, RecordUndone, RecordToolAdopted, RecordToolEnded,
+    ChangeLifecycle, ChangeMode, RejectConfig, ConfirmVersion, RecordUpgradePending,
+    RecordRolledBack, RecordReboot, RecordKeyCreated, RequestEnrolment, RecordEnrolment,
+    RefuseEnrolment, RecordCertificate, ReceiveDeclaration, StoreDeclaration, AcceptDeclaration,
+    RejectDeclaration, RecordLinkUp, RecordLinkDown, RecordLinkPairs, RecordLoss, DecideOrphans>;
 
 [[nodiscard]] Result<std::vector<Event>> decide(const State& state, const Command& command);
 

@@ -94,6 +94,14 @@ enum class NodeLifecycle : std::uint8_t {
 [[nodiscard]] std::string_view to_string(HoldOrigin value);
 [[nodiscard]] std::string_view to_string(NodeLifecycle value);
 
+// The last record of a store, as a witness outside of it knows it.
+struct WitnessedHead {
+  Id128 store;
+  Seq seq = 0;
+  Digest hash;
+  bool operator==(const WitnessedHead&) const = default;
+};
+
 // What Datum left in a target's place: ownership ends where this no longer holds.
 struct Left {
   Found found = Found::absent;

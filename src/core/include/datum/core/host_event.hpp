@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,13 @@ struct CorruptDetected {
   std::string moved_to, problem;
   bool operator==(const CorruptDetected&) const = default;
 };
+// A TargetOrphaned follows for each target of the list, and for those that one record cannot hold.
 struct StoreLossDetected {
   LossKind kind = LossKind::missing;
   std::vector<model::Target> last_known_owned;
+  WitnessedHead witness;  // what showed it; empty: nothing did
+  // Of the highest generation that the lost store had accepted or stored.
+  std::optional<DeclarationId> declaration;
   bool operator==(const StoreLossDetected&) const = default;
 };
 struct StoreUnwritable {

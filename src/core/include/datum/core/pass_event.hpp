@@ -245,6 +245,8 @@ struct OwnershipCreated {
   model::Reference reference;
   bool protect = false;
   std::vector<model::Target> requirements;
+  std::optional<Left> left = {};    // of an orphan: by a store that was lost
+  std::optional<Actor> actor = {};  // who decided so of an orphan
   bool operator==(const OwnershipCreated&) const = default;
 };
 struct OwnershipAdopted {
@@ -254,6 +256,7 @@ struct OwnershipAdopted {
   bool protect = false;
   std::vector<model::Target> requirements;
   Left left;
+  std::optional<Actor> actor = {};  // who decided so of an orphan
   bool operator==(const OwnershipAdopted&) const = default;
 };
 // The record of an owned target follows its document: name, protection, requirements. `from` equals
@@ -279,8 +282,14 @@ struct OwnershipRemoved {
   model::Reference reference;
   bool operator==(const OwnershipRemoved&) const = default;
 };
+// Owned by a store that was lost, with what that one knew of it.
 struct TargetOrphaned {
   model::Target target;
+  std::optional<model::Reference> reference = {};
+  bool created = false;  // else adopted
+  bool protect = false;
+  std::optional<Left> left = {};
+  std::vector<model::Target> requirements = {};
   bool operator==(const TargetOrphaned&) const = default;
 };
 struct OldContentNotKept {

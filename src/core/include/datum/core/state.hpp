@@ -159,7 +159,10 @@ struct State {
   bool open = false;    // opened and not closed
   Id128 boot;           // of the last open
   NodeLifecycle lifecycle = NodeLifecycle::unmanaged;
+  // Until its orphans, which the list names in ascending order, are decided.
   std::optional<StoreLossDetected> loss;
+  WitnessedHead lost;  // the witness that showed the last loss: it shows no other one
+  std::optional<DeclarationId> lost_declaration;  // none below it is taken, whoever signed it
   std::optional<Hold> local_hold, link_hold;
   std::optional<DeclarationId> stored, accepted;
   std::string confirmed_version;
@@ -173,6 +176,7 @@ struct State {
   Digest last_declared;  // manifest of the last pass that began and reverted nothing
   std::map<model::Target, ResourceState> resources;
   std::map<model::Target, Owned> owned;
+  std::map<model::Target, Owned> orphans;                // of the loss: as the lost store knew them
   std::map<model::Target, PendingNotification> pending;  // by unit
   std::map<model::Target, Acknowledgement> acknowledged;
   std::map<model::Target, Kept> kept;

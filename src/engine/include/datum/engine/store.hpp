@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datum/blobs/blob_store.hpp"
+#include "datum/core/witness.hpp"
 #include "datum/history/history.hpp"
 #include "datum/loop/loop.hpp"
 #include "datum/os/files.hpp"
@@ -43,6 +44,12 @@ struct StoreBinding {
   // Nobody gave `host`, it is this machine's own name. A machine that has asked to be a node keeps
   // the name that its store is bound to, whatever it is called itself.
   bool is_own_name = false;
+  // What the store's witness says; null: none is kept, or there is none yet. A store that is not
+  // the one it knows says so, with what that one owned.
+  std::shared_ptr<const core::Witness> witness = {};
+  // There is a witness that cannot be read: a new store takes the place of one that nothing is
+  // known of.
+  bool is_witness_damaged = false;
   // Which node it is to become. A new store is bound to that, unless `host` was given.
   std::string wanted_node = {};
 };

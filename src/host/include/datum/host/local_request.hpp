@@ -45,6 +45,8 @@ enum class LocalVerb : std::uint8_t {
   enrol,   // this machine becomes a node
   revert,
   archive,
+  adopt,   // orphans of a lost store: owned again, and left as they are
+  remove,  // orphans of a lost store: the next pass removes them
 };
 [[nodiscard]] std::string_view to_string(LocalVerb verb);
 
@@ -65,8 +67,9 @@ struct LocalRequest {
   // how the answer is to look
   bool json = false, all = false, colour = false;
   std::uint64_t width = 80;
-  // acknowledge, keep
-  std::string target;  // as Target::text says it; any bytes
+  // acknowledge, keep, adopt, remove
+  // As Target::text says it; any bytes. adopt, remove: empty means all orphans.
+  std::string target;
   std::string reason;
   WallNs until;
   bool lift = false;

@@ -40,6 +40,9 @@ struct Session {
   std::string root_path;
   std::string state_folder;
   std::string config_folder;
+  // The configuration's folder, where the witness of this store lies; empty: it has none, because
+  // it is a store that somebody named, and not the one of this configuration.
+  std::string witness_config;
   std::string credentials;  // as of the place
   std::unique_ptr<os::Accounts> accounts;
   std::unique_ptr<resource::Secrets> secrets;
