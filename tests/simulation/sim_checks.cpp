@@ -128,6 +128,7 @@ void World::check_journal() {
     violate("the state from the checkpoint is not the state from all records");
   } else {
     state_ = *whole;
+    check_orphans();
     check_claims(**log, *whole);
     check_deliveries(**log);
   }
@@ -139,6 +140,17 @@ void World::check_journal() {
   }
   log->reset();
   site_.unlock_journal();
+}
+
+// Whatever the lost store had owned is owned, or waits, until a pass has looked at what is
+// declared.
+void World::check_orphans() {
+  if (!site_.witness || state_.store.empty()) return;
+  if (state_.lost != site_.witness->head) return violate("a lost store is not told");
+  if (state_.last_pass || state_.interrupted || state_.pass) return;
+  for (const auto& [target, owned] : site_.witness->owned)
+    if (!state_.owned.contains(target) && !state_.orphans.contains(target))
+      violate("owned by a lost store, and forgotten: " + target.text());
 }
 
 // Gathers the last that is told of each target, and what was told to be created on the way.
@@ -155,7 +167,8 @@ struct World::Telling {
   void take(const history::StoredEvent& stored) {
     const auto seq = stored.place.seq;
     if (const auto* owned = std::get_if<core::OwnershipCreated>(&stored.event))
-      creating = owned->target;
+      // What a lost store had made is no claim of this one's.
+      creating = owned->actor ? std::nullopt : std::optional(owned->target);
     else if (const auto* succeeded = std::get_if<core::ActionSucceeded>(&stored.event))
       done(succeeded->target, seq, succeeded->left);
     else if (const auto* failed = std::get_if<core::ActionFailed>(&stored.event))

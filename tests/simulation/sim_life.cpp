@@ -206,6 +206,7 @@ Status Life::open() {
   binding.fill_random = [this](MutableByteView out) {
     for (auto& byte : out) byte = static_cast<std::byte>(site_.random());
   };
+  binding.witness = site_.witness;
   DATUM_ASSIGN(store_,
                engine::open_store_over(loop_, site_.files, kStore, std::move(*history), binding));
   DATUM_ASSIGN(root_, site_.files.open_root("/"));
@@ -243,6 +244,15 @@ engine::PassRequest Life::make_request() {
   return request;
 }
 
+bool Life::decide_orphans() {
+  core::DecideOrphans decide;
+  decide.decision = core::OrphanDecision::remove;
+  for (const auto& [target, owned] : state().orphans) decide.targets.push_back(target);
+  const auto decided = store_.history->execute(decide);
+  if (!decided) report_.emplace(fail(decided.error()));
+  return decided.has_value();
+}
+
 loop::Task<bool> Life::live() {
   auto request = make_request();
   auto recovering = conductor_->recover(request.read_terms, request.manifest);
@@ -252,6 +262,7 @@ loop::Task<bool> Life::live() {
     report_.emplace(fail(std::move(recovered).error()));
     co_return false;
   }
+  if (order_.decides && !decide_orphans()) co_return false;
   if (order_.pushed) {
     const auto bytes = codec::encode_manifest(*request.manifest, *content_);
     DATUM_ASSERT(bytes && store_.blobs->put(*bytes));

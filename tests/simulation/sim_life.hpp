@@ -33,7 +33,7 @@ struct Site {
   // A journal as the next process finds it; nothing holds it.
   [[nodiscard]] Result<std::unique_ptr<journal::Log>> open_journal();
   void unlock_journal();
-  // Somebody removes the store's folder, journal and all.
+  // Somebody removes the store's folder, journal and all; its witness stays.
   void lose_store();
   void cut_power();
   void sync_store_name();
@@ -46,6 +46,8 @@ struct Site {
   std::shared_ptr<journal::SimDisk> disk;
   std::int64_t wall_offset_ns = 0;
   Id128 boot;
+  // Of the store that was lost last: it lies elsewhere, and outlives the power.
+  std::shared_ptr<const core::Witness> witness;
 };
 
 enum class FaultKind : std::uint8_t {
@@ -98,9 +100,10 @@ struct Order {
   core::Mode mode = core::Mode::enforce;
   std::string version = "1";
   bool retry = false;
-  bool closes = true;   // in order, after its pass
-  bool pushed = false;  // the manifest is kept, as that of a pushed declaration
-  PassId undo = 0;      // not the manifest is carried out: this pass is undone
+  bool closes = true;    // in order, after its pass
+  bool decides = false;  // orphans of a lost store are to be removed
+  bool pushed = false;   // the manifest is kept, as that of a pushed declaration
+  PassId undo = 0;       // not the manifest is carried out: this pass is undone
   std::vector<Fault> faults;
   resource::CrashPoint crash_point;
 
@@ -141,6 +144,7 @@ class Life {
   [[nodiscard]] Status open();
   void make_conductor();
   [[nodiscard]] engine::PassRequest make_request();
+  [[nodiscard]] bool decide_orphans();
   [[nodiscard]] loop::Task<bool> live();
   void plant();
   void plant_in_journal(const Fault& fault);

@@ -98,6 +98,10 @@ void World::before_life() {
   if (site_.chance(30)) write_as_foreigner(false);
   if (!site_.chance(3)) return;
   ++counts_.seen["store lost"];
+  // A later one than this store's own would have the orphans that are undecided in it too.
+  if (!state_.store.empty())
+    site_.witness = std::make_shared<const core::Witness>(
+        core::make_witness(state_, {state_.store, state_.seq, {}}));
   site_.lose_store();
   remembered_.reset();
   touched_.clear();
@@ -152,6 +156,7 @@ void World::check_end(const Life& life) {
   if (!report || !*report || !life.all_durable() || touched_in_pass_) return;
   ++counts_.seen["passes ended"];
   if ((*report)->status.condition != core::Condition::converged) return;
+  if (state.loss) violate("said to be converged, and a lost store is undecided");
   ++counts_.seen["passes converged"];
   const auto difference = find_difference(site_, *life.order().manifest);
   if (!difference.empty()) violate("said to be converged: " + difference);
@@ -173,8 +178,10 @@ void World::heal_and_demand() {
   order.manifest = manifest_;
   order.version = version_;
   order.retry = true;
+  order.decides = true;
   run(order);
   run(order);
+  if (state_.loss || !state_.orphans.empty()) violate("the loss of a store has no end");
   const auto left = leftovers();
   if (!left.empty()) violate("left behind: " + left.front());
   const auto difference = find_difference(site_, *manifest_);

@@ -6,11 +6,12 @@
 // any system call failing once, several in one life; a full disk, a full journal, a journal whose
 // writes or syncs fail; a hold or a stop in mid-pass; a wall clock that jumps; a foreign writer
 // between two jobs of a pass; another version of the host; the loss of the whole store between two
-// lives; the process dying before or after any call to the service manager, such calls failing
-// or losing their answer, and somebody who stops, starts, enables or disables a unit. A reload or
-// restart that a change owes to a unit is never lost, nor told without having happened. Need not be
-// survived: a foreign writer that changes a file between the last look and its rename (no kernel
-// offers that), a disk that lies about a successful sync, damage to what was durable.
+// lives, told once and with nothing forgotten that it owned; the process dying before or after any
+// call to the service manager, such calls failing or losing their answer, and somebody who stops,
+// starts, enables or disables a unit. A reload or restart that a change owes to a unit is never
+// lost, nor told without having happened. Need not be survived: a foreign writer that changes a
+// file between the last look and its rename (no kernel offers that), a disk that lies about a
+// successful sync, damage to what was durable.
 #pragma once
 
 #include <array>
@@ -83,6 +84,7 @@ class World {
   void check_deliveries(journal::Log& log);
   void check_end(const Life& life);
   void check_journal();
+  void check_orphans();
   void check_claims(journal::Log& log, const core::State& state);
   void check_claim(journal::Log& log, const std::string& path, const Word& word);
   [[nodiscard]] bool is_left(const std::string& content, const Digest& left);
