@@ -23,16 +23,19 @@ Digest digest_of(core::Witness witness) {
 
 void Service::read_witness(engine::StoreBinding& binding) {
   binding.witness = nullptr;
-  binding.is_witness_damaged = false;
+  binding.is_loss_suspected = false;
   if (session_.witness_config.empty()) return;
   auto read =
       engine::read_witness(session_.store_files(), session_.witness_config, program::trusted_uid());
   if (!read) {
-    binding.is_witness_damaged = read.error().code() == ErrorCode::corrupt;
+    binding.is_loss_suspected = read.error().code() == ErrorCode::corrupt;
     const auto problem = "the witness of the store says nothing: " + read.error().message();
     if (std::exchange(witness_problem_, problem) != problem) log_.warning(problem);
     return;
   }
+  if (!*read)
+    binding.is_loss_suspected = engine::is_loss_suspected(
+        session_.store_files(), session_.witness_config, session_.root_path);
   // Of another tree's store it would be no witness.
   if (!*read || (*read)->root != binding.root) return;
   binding.witness = std::make_shared<const core::Witness>(std::move(**read));
@@ -42,10 +45,11 @@ void Service::tell_loss() {
   const auto& loss = state().loss;
   if (!loss) return;
   const auto count = loss->last_known_owned.size();
-  log_.error("the store is not the one that was here (" + std::string(core::to_string(loss->kind)) +
-             "): it is told as lost; " + std::to_string(count) +
-             " targets were owned, and what of them nothing declares waits "
-             "for datum adopt --orphans or datum remove --orphans");
+  const auto owned = count == 0 ? std::string("nothing is known that it owned alone")
+                                : std::to_string(count) +
+                                      " targets were its own, and what of them nothing declares "
+                                      "waits for datum adopt or datum remove";
+  log_.error("a store is lost (" + std::string(core::to_string(loss->kind)) + "): " + owned);
 }
 
 // By the local rule, and not before a pass has shown which of them are declared.

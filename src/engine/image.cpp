@@ -219,12 +219,10 @@ class Stripping {
     return request_.discard_journal ? discard(*store) : Status{};
   }
 
+  // Its folder stays, empty: what Datum left on the machine is then no trace of a loss.
   Status remove_witness() {
     if (request_.config.empty()) return {};
-    const auto folder = open_folder(request_.config);
-    if (!folder && folder.error().code() == ErrorCode::not_found) return {};
-    if (!folder) return fail(folder.error());
-    return remove_in(*folder, request_.config, kWitnessFolder);
+    return remove_below(request_.config + "/" + std::string(kWitnessFolder), kWitnessName);
   }
 
   // Before anything is touched: it is a store, and nothing stands in the way of what is to be done.

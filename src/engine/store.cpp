@@ -174,7 +174,7 @@ static std::optional<core::LostStore> find_former(const StoreBinding& binding, b
     const auto kind = was_set_aside ? core::LossKind::corrupt : core::LossKind::missing;
     return core::lost_store(kind, *binding.witness);
   }
-  if (binding.is_witness_damaged) return core::LostStore{core::LossKind::suspected, {}};
+  if (binding.is_loss_suspected) return core::LostStore{core::LossKind::suspected, {}};
   return std::nullopt;
 }
 

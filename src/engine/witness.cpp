@@ -1,5 +1,9 @@
 #include "datum/engine/witness.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "datum/codec/witness.hpp"
 #include "datum/config/trust.hpp"
 #include "sealed_file.hpp"
@@ -10,8 +14,31 @@ namespace {
 // Some 200 bytes for each target that is owned: a million of them fit.
 constexpr std::size_t kMaxWitness = 256ULL * 1024 * 1024;
 constexpr std::uint32_t kOwnerOnly = 0700;
+// Folder below the root, and how a name in it begins: drop-ins of Sysctls, the release that was
+// kept when a version had finished a pass.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTraces{
+    {{"/etc/sysctl.d", "70-datum-"}, {"/var/lib/datum/release", "confirmed"}}};
+
+bool has_trace(os::Files& files, const std::string& folder, std::string_view prefix) {
+  const auto handle = files.open_root(folder);
+  if (!handle) return false;
+  const auto entries = files.list(*handle);
+  return entries && std::any_of(entries->begin(), entries->end(), [prefix](const auto& entry) {
+           return entry.name.starts_with(prefix);
+         });
+}
 
 }  // namespace
+
+bool is_loss_suspected(os::Files& files, const std::string& config_folder,
+                       const std::string& root) {
+  const auto folder = files.open_root(config_folder + "/" + std::string(kWitnessFolder));
+  if (folder || folder.error().code() != ErrorCode::not_found) return false;
+  const auto below = root == "/" ? std::string() : root;
+  return std::any_of(kTraces.begin(), kTraces.end(), [&](const auto& trace) {
+    return has_trace(files, below + std::string(trace.first), trace.second);
+  });
+}
 
 Result<std::optional<core::Witness>> read_witness(os::Files& files,
                                                   const std::string& config_folder,

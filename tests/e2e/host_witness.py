@@ -290,6 +290,21 @@ class Witness(Case):
         self.assertEqual([event["event"]["kind"] for event in self.events("storeLossDetected")], ["suspected"])
         self.stop()
 
+    def test_both_gone(self):
+        """witness: with the store gone as well, what only Datum leaves makes a loss suspected, until a pass has finished; of an
+        image it does not"""
+        drop_in = self.bench.root / "etc/sysctl.d/70-datum-vm.swappiness.conf"
+        drop_in.parent.mkdir(parents=True)
+        for mark, kinds in ((lambda: None, []), (drop_in.touch, ["suspected"]),
+                            (lambda: self.witness.mkdir(mode=0o700), [])):
+            shutil.rmtree(self.bench.state, ignore_errors=True)
+            shutil.rmtree(self.witness, ignore_errors=True)
+            mark()
+            self.start()
+            self.assertEqual([event["event"]["kind"] for event in self.events("storeLossDetected")], kinds)
+            self.assert_decided()
+            self.stop()
+
     def test_quiet(self):
         """witness: a pass that changes nothing writes none"""
         self.start()

@@ -98,3 +98,18 @@ TEST_CASE("witness: a damaged one is told as that, and one that others can write
   kept.files.set_mode_of("/etc/datum/witness", 0777);
   CHECK(kept.refused() == ErrorCode::refused);
 }
+
+TEST_CASE(
+    "witness: without one a loss is suspected where only a machine with a store has such files") {
+  for (const char* trace : {"/etc/sysctl.d/70-datum-vm.swappiness.conf",
+                            "/var/lib/datum/release/confirmed/bin/datum-host"}) {
+    Kept kept;
+    kept.files.put_file("/etc/sysctl.d/10-network.conf", "");
+    CHECK_FALSE(is_loss_suspected(kept.files, kConfig, "/"));
+    kept.files.put_file(trace, "");
+    CHECK(is_loss_suspected(kept.files, kConfig, "/"));
+    CHECK_FALSE(is_loss_suspected(kept.files, kConfig, "/srv/tree"));
+    kept.files.put_directory("/etc/datum/witness");  // as of an image
+    CHECK_FALSE(is_loss_suspected(kept.files, kConfig, "/"));
+  }
+}

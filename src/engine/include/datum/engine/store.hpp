@@ -47,9 +47,9 @@ struct StoreBinding {
   // What the store's witness says; null: none is kept, or there is none yet. A store that is not
   // the one it knows says so, with what that one owned.
   std::shared_ptr<const core::Witness> witness = {};
-  // There is a witness that cannot be read: a new store takes the place of one that nothing is
-  // known of.
-  bool is_witness_damaged = false;
+  // There was a store, and nothing is known of it: its witness is damaged, or gone as well. A new
+  // one says so.
+  bool is_loss_suspected = false;
   // Which node it is to become. A new store is bound to that, unless `host` was given.
   std::string wanted_node = {};
 };

@@ -21,6 +21,11 @@ inline constexpr std::string_view kWitnessName = "store";
 [[nodiscard]] Result<std::optional<core::Witness>> read_witness(os::Files& files,
                                                                 const std::string& config_folder,
                                                                 std::uint32_t trusted_uid);
+// Whether a store that is not there, nor a witness of it, was here all the same: something lies
+// below `root` that only a machine with a store has. An empty witness folder says that it was given
+// up on purpose.
+[[nodiscard]] bool is_loss_suspected(os::Files& files, const std::string& config_folder,
+                                     const std::string& root);
 // Durable on return, and before that the former one. The folder is made, 0700; the configuration's
 // is not (`not_found`).
 [[nodiscard]] Status write_witness(os::Files& files, const std::string& config_folder,
