@@ -89,6 +89,7 @@ struct NodeReport {
   flags @4 :UInt32;
   counts @5 :Value.Counts;
   hostVersion @6 :Text;
+  upgradingTo @7 :Text;
 }
 
 struct PlaneCreated {

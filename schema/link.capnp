@@ -166,6 +166,7 @@ struct Heartbeat {
   flags @6 :UInt32;
   counts @7 :Value.Counts;
   hostVersion @8 :Text;
+  upgradingTo @9 :Text;
 }
 
 struct JournalPart {

@@ -37,6 +37,7 @@ DATUM_STRUCT(core::control::NodeReport) {
   DATUM_FLAGS(flags, Flags);
   DATUM_FIELD(counts, Counts);
   DATUM_FIELD(host_version, HostVersion);
+  DATUM_FIELD(upgrading_to, UpgradingTo);
 }
 DATUM_STRUCT(core::control::PlaneCreated) {
   DATUM_FIELD(store, Store);

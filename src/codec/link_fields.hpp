@@ -112,6 +112,7 @@ DATUM_STRUCT(core::Heartbeat) {
   DATUM_FLAGS(flags, Flags);
   DATUM_FIELD(counts, Counts);
   DATUM_FIELD(host_version, HostVersion);
+  DATUM_FIELD(upgrading_to, UpgradingTo);
 }
 DATUM_STRUCT(core::JournalPart) {
   DATUM_FIELD(store, Store);

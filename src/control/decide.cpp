@@ -180,9 +180,9 @@ Events hear(const State& state, const std::string& node, const core::Heartbeat& 
   if (known == nullptr) return {};
   Events events;
   if (!known->has_reported) events.emplace_back(NodeReported{node});
-  const NodeReport report{heartbeat.accepted,    heartbeat.lifecycle, heartbeat.mode,
-                          heartbeat.condition,   heartbeat.flags,     heartbeat.counts,
-                          heartbeat.host_version};
+  const NodeReport report{heartbeat.accepted,     heartbeat.lifecycle,   heartbeat.mode,
+                          heartbeat.condition,    heartbeat.flags,       heartbeat.counts,
+                          heartbeat.host_version, heartbeat.upgrading_to};
   if (known->report != report) events.emplace_back(StatusChanged{node, report});
   return events;
 }

@@ -58,7 +58,8 @@ void write_report(text::JsonWriter& json, const core::control::NodeReport& repor
   json.member("condition", core::to_string(report.condition))
       .member("mode", core::to_string(report.mode))
       .member("lifecycle", core::to_string(report.lifecycle))
-      .member("hostVersion", report.host_version);
+      .member("hostVersion", report.host_version)
+      .member("upgradingTo", report.upgrading_to);
   json.key("flags").begin_array();
   for (const auto flag : core::flags_in(report.flags)) json.value(core::to_string(flag));
   json.end_array();
@@ -239,6 +240,7 @@ std::string node_report(const View& view, const Node& node) {
                           std::to_string(counts.skipped) + " skipped");
     line("mode", std::string(core::to_string(node.report->mode)));
     line("datum-host", node.report->host_version);
+    if (!node.report->upgrading_to.empty()) line("makes room for", node.report->upgrading_to);
   }
   return text;
 }

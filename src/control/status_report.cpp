@@ -50,7 +50,8 @@ void count_node(FleetCounts& counts, const View& view, const Node& node) {
   }
   if (!is_silent(presence, view)) return;
   const auto since = presence.last_heard.value_or(view.began);
-  counts.silent.push_back({name, since, presence.last_heard.has_value()});
+  counts.silent.push_back({name, since, presence.last_heard.has_value(),
+                           node.report ? node.report->upgrading_to : std::string()});
 }
 
 void write_names(text::JsonWriter& json, std::string_view name,
@@ -58,6 +59,15 @@ void write_names(text::JsonWriter& json, std::string_view name,
   json.key(name).begin_array();
   for (const auto& each : names) json.value(each);
   json.end_array();
+}
+
+void write_silence(text::JsonWriter& json, const Silence& silence) {
+  json.begin_object()
+      .member("node", silence.node)
+      .member("since", format_rfc3339(silence.since))
+      .member("wasHeard", silence.was_heard)
+      .member("upgradingTo", silence.upgrading_to)
+      .end_object();
 }
 
 std::string status_json(const View& view, const FleetCounts& counts) {
@@ -84,12 +94,7 @@ std::string status_json(const View& view, const FleetCounts& counts) {
   json.end_object().key("versions").begin_object();
   for (const auto& [version, names] : counts.versions) json.member(version, names.size());
   json.end_object().key("silent").begin_array();
-  for (const auto& each : counts.silent)
-    json.begin_object()
-        .member("node", each.node)
-        .member("since", format_rfc3339(each.since))
-        .member("wasHeard", each.was_heard)
-        .end_object();
+  for (const auto& each : counts.silent) write_silence(json, each);
   json.end_array().end_object();
   return json.take() + "\n";
 }
@@ -97,8 +102,12 @@ std::string status_json(const View& view, const FleetCounts& counts) {
 std::string silence_text(const View& view, const Silence& silence) {
   const auto since =
       text::format_duration(std::max<std::int64_t>(view.now.ns - silence.since.ns, 0));
-  if (silence.was_heard) return silence.node + ": silent for " + since;
-  return silence.node + ": not heard of since this server began, " + since + " ago";
+  const auto& version = silence.upgrading_to;
+  if (silence.was_heard && version.empty()) return silence.node + ": silent for " + since;
+  if (silence.was_heard)
+    return silence.node + ": silent since upgrading to " + version + ", for " + since;
+  return silence.node + ": not heard of since this server began, " + since + " ago" +
+         (version.empty() ? "" : "; silent since upgrading to " + version);
 }
 
 std::string push_text(const State& state) {
@@ -167,11 +176,7 @@ SilenceReport silence_report(const View& view, std::int64_t longer_than_ns) {
       continue;
     }
     text::JsonWriter json;
-    json.begin_object()
-        .member("node", each.node)
-        .member("since", format_rfc3339(each.since))
-        .member("wasHeard", each.was_heard)
-        .end_object();
+    write_silence(json, each);
     report.text += json.take() + "\n";
   }
   if (report.text.empty() && !view.json) report.text = "no node is silent for that long\n";

@@ -196,6 +196,7 @@ class Service {
   [[nodiscard]] loop::Task<bool> look_for_upgrade();
   [[nodiscard]] bool is_installed_release() const;
   void tell_rollback();
+  [[nodiscard]] loop::Task<bool> tell_upgrade(Seq through);
   [[nodiscard]] loop::Task<bool> keep_release();
   [[nodiscard]] loop::Task<bool> hand_over(const std::string& version);
   // Why no pass can run now, for whoever waits for the first one; empty: one can.
@@ -245,6 +246,7 @@ class Service {
   bool leaving_for_upgrade_ = false;
   std::string stop_reason_;
   std::string doing_;              // for the status line, empty between passes
+  std::string upgrading_to_;  // the version that it makes room for; empty: for none
   std::string problem_;            // told already
   std::string last_told_;          // of a pass, without its number
   std::string fleet_warning_;      // told already

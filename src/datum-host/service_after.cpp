@@ -77,7 +77,25 @@ loop::Task<bool> Service::look_for_upgrade() {
   record(core::RecordUpgradePending{program::program_version(), version});
   auto waiting = wait_durable();
   static_cast<void>(co_await waiting);
+  upgrading_to_ = version;
+  auto telling = tell_upgrade(state().seq);
+  co_await telling;
   co_return true;
+}
+
+// Upstream is to know why it is silent from now on; where nobody takes it in time it goes all the
+// same. The status goes before the records.
+loop::Task<bool> Service::tell_upgrade(Seq through) {
+  constexpr std::int64_t kKnownWithinNs = 5 * kNsPerSecond, kLookNs = kNsPerSecond / 10;
+  if (!mesh_ || !mesh_->is_up()) co_return false;
+  mesh_->report();
+  const auto until = session_.loop->clock().boot_now().ns + kKnownWithinNs;
+  while (!stopping_ && mesh_->is_up() && kept_through_ < through &&
+         session_.loop->clock().boot_now().ns < until) {
+    auto pausing = pause(kLookNs);
+    co_await pausing;
+  }
+  co_return kept_through_ >= through;
 }
 
 }  // namespace datum::host

@@ -52,6 +52,7 @@ void Service::begin_mesh() {
   host.reconnected = [this] { ask_for_pass(core::Trigger::reconnect); };
   host.tell = [this](const engine::MeshWords& words) { log_mesh(words); };
   host.kept = [this](Seq through) { kept_upstream(through); };
+  host.upgrading = [this] { return upgrading_to_; };
   host.reverted = [this] { return reverted_words(); };
   auto opened =
       engine::MeshNode::open({*session_.loop, session_.store_files(), *store_,

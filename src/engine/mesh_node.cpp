@@ -174,6 +174,7 @@ std::optional<core::Heartbeat> MeshNode::heartbeat() {
   heartbeat.flags = status.flags;
   heartbeat.counts = status.counts;
   heartbeat.host_version = version_;
+  if (host_.upgrading) heartbeat.upgrading_to = host_.upgrading();
   return heartbeat;
 }
 

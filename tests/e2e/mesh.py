@@ -363,6 +363,38 @@ class Mesh(unittest.TestCase):
     def by_person(self, verb, *arguments):
         return fleet.datum(verb, "--root", self.bench.root, "--config", self.bench.config, "--state", self.bench.state, *arguments)
 
+    def test_upgrade(self):
+        """mesh: a node that makes room for another version and is not heard of again is told as silent since that"""
+        self.assertEqual(self.enrol().code, 0)
+        program = self.bench.scratch / "datum-host"
+        shutil.copy(hosting.HOST, program)
+        self.bench.configure(f"host: {fleet.HOST}\nreconciliation: {{mode: enforce, interval: 1s}}\n"
+                             f'control: ["127.0.0.1:{self.way.port}"]\n')
+        host = self.bench.start(program=program)
+        host.wait_ready()
+        self.push("one\n")
+        hosting.wait(lambda: self.plane.node()["applied"]["number"] == 1)
+        self.assertEqual(self.plane.node()["report"]["upgradingTo"], "")
+        version = self.plane.node()["report"]["hostVersion"]
+        shutil.copy(hosting.HOST, self.bench.scratch / "new")
+        os.rename(self.bench.scratch / "new", program)
+        self.assertEqual(host.wait_end(), 0, host.said)
+        self.assertEqual(self.plane.node()["report"]["upgradingTo"], version)
+        self.assertIn("upgradePending", subprocess.run([CONTROL, "journal", fleet.HOST, "--state", self.plane.folder / "state"],
+                                                       capture_output=True, text=True, timeout=LIMIT_S).stdout)
+        said = hosting.wait(lambda: f"{fleet.HOST}: " in (now := self.plane.ask("status")) and now)
+        self.assertIn(f"{fleet.HOST}: silent since upgrading to {version}, for ", said)
+        (silent,) = json.loads(self.plane.ask("status", "--json"))["silent"]
+        self.assertEqual((silent["node"], silent["upgradingTo"]), (fleet.HOST, version))
+        self.plane.end(signal.SIGKILL)  # what it knows is in its journal
+        self.plane.start()
+        said = hosting.wait(lambda: "not heard of" in (now := self.plane.ask("status")) and now)
+        self.assertIn(f"silent since upgrading to {version}", said)
+        host = self.bench.start(program=program)
+        hosting.wait(lambda: (now := self.plane.node())["linked"] and now["report"]["upgradingTo"] == "")
+        self.assertNotIn("since upgrading", self.plane.ask("status"))
+        self.assertEqual(host.stop(), 0, host.said)
+
     def test_person(self):
         """mesh: what a person runs on a node is about its accepted declaration, with the service and without, and about no other"""
         self.assertEqual(self.enrol().code, 0)

@@ -91,6 +91,27 @@ TEST_CASE("report: flags and versions name hosts, and a label leaves the others 
   CHECK(json->kind == text::JsonKind::object);
 }
 
+TEST_CASE(
+    "report: who made room for another version and is silent since is told with that version") {
+  Fleet fleet;
+  fleet.add("a", core::Condition::converged).report->upgrading_to = "2.0 (abc)";
+  fleet.add("b", core::Condition::converged).report->upgrading_to = "2.0 (abc)";
+  fleet.add("c", core::Condition::converged).report->upgrading_to = "2.0 (abc)";
+  fleet.presences["a"] = {false, WallNs{kNow.ns - 3'600 * kNsPerSecond}};
+  fleet.presences["b"] = {false, std::nullopt};
+  fleet.presences["c"] = {false, WallNs{kNow.ns - 60 * kNsPerSecond}};
+  const auto text = status_report(fleet.view());
+  CHECK(text.find("a: silent since upgrading to 2.0 (abc), for 1h\n") != std::string::npos);
+  CHECK(text.find("b: not heard of since this server began, 10m ago; silent since upgrading to "
+                  "2.0 (abc)\n") != std::string::npos);
+  CHECK(text.find("c: ") == std::string::npos);  // it may be back in a moment
+  auto view = fleet.view();
+  view.json = true;
+  CHECK(status_report(view).find(R"("node":"a","since":)") != std::string::npos);
+  CHECK(status_report(view).find(R"x("wasHeard":true,"upgradingTo":"2.0 (abc)")x") !=
+        std::string::npos);
+}
+
 TEST_CASE("report: who is silent for so long, and nobody else") {
   Fleet fleet;
   fleet.add("a", core::Condition::converged);

@@ -43,8 +43,9 @@ struct View {
 
 struct Silence {
   std::string node;
-  WallNs since;            // last heard of
-  bool was_heard = false;  // since this server began; else that is `since`
+  WallNs since;              // last heard of
+  bool was_heard = false;    // since this server began; else that is `since`
+  std::string upgrading_to;  // the version that it made room for, by its last report; empty: none
 };
 struct FleetCounts {
   std::size_t nodes = 0;  // that are enrolled

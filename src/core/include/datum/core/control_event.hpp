@@ -104,6 +104,7 @@ struct NodeReport {
   std::uint32_t flags = 0;  // StatusFlag
   Counts counts;
   std::string host_version;
+  std::string upgrading_to;  // the version that it made room for; empty: for none
   bool operator==(const NodeReport&) const = default;
 };
 

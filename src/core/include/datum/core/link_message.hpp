@@ -198,6 +198,7 @@ struct Heartbeat {
   std::uint32_t flags = 0;  // StatusFlag
   Counts counts;
   std::string host_version;
+  std::string upgrading_to;  // it makes room for that version, and ends; empty: for none
   bool operator==(const Heartbeat&) const = default;
 };
 

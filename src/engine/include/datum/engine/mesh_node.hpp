@@ -36,6 +36,8 @@ struct MeshHost {
   std::function<void(const MeshWords&)> tell;
   // Both may be empty. What is kept upstream: all up to there.
   std::function<void(Seq through)> kept;
+  // The version that the host makes room for; empty: none.
+  std::function<std::string()> upgrading;
   // Whether the accepted declaration was undone since, in words; empty: it is being undone.
   std::function<std::optional<std::string>()> reverted;
 };
