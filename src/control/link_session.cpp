@@ -6,6 +6,7 @@
 #include "datum/codec/manifest_file.hpp"
 #include "datum/control/orders.hpp"
 #include "datum/crypto/digest.hpp"
+#include "datum/link/backoff.hpp"
 #include "datum/link/token.hpp"
 
 namespace datum::control {
@@ -298,14 +299,23 @@ void LinkSession::welcome(const core::Hello& hello, const journal::Head& kept) {
   });
 }
 
+// The day alone: each of its tries is answered so, and it tells what is new.
+std::string LinkSession::why_not_renewed(const Node& node) const {
+  constexpr std::size_t kDay = 10;
+  constexpr std::int64_t kDayNs = 86'400 * kNsPerSecond;
+  return "enrolment required: the certificate ended at " + format_rfc3339(node.not_after) +
+         ", here it is " + format_rfc3339(now()).substr(0, kDay) + ", and one is renewed for " +
+         std::to_string(server_.settings_.renew_within_ns / kDayNs) +
+         " days: `datum enrol TOKEN` on that machine, with `datum-control token create --names " +
+         node_ + "`";
+}
+
 void LinkSession::renew(std::function<void()> after) {
   auto& ledger = server_.ledger_;
   const auto* node = ledger.state().find_node(node_);
   if (node == nullptr) return close(core::LinkCause::revoked, node_ + " was forgotten");
   if (now().ns - node->not_after.ns > server_.settings_.renew_within_ns)
-    return close(core::LinkCause::clock, "the certificate ended at " +
-                                             format_rfc3339(node->not_after) + ", here it is " +
-                                             format_rfc3339(now()) + ": enrol this machine again");
+    return close(core::LinkCause::clock, why_not_renewed(*node), link::kDecidedBackoffNs);
   const auto serial = crypto::random_id();
   const WallNs not_after{new_validity().not_after_s * kNsPerSecond};
   const auto queued = ledger.append({core::control::CertificateIssued{node_, serial, not_after}});

@@ -70,6 +70,7 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   [[nodiscard]] bool is_known(const core::Generation& accepted);
   void welcome(const core::Hello& hello, const journal::Head& kept);
   // Of a certificate that is over, or nearly: the next one.
+  [[nodiscard]] std::string why_not_renewed(const Node& node) const;
   void renew(std::function<void()> after);
   void take_linked(core::LinkMessage message);
   [[nodiscard]] bool may_record();

@@ -179,7 +179,11 @@ loop::Task<bool> Service::enrol(Manual manual) {
                                  std::move(*plan), !request.retry);
   const auto end = co_await enrolling;
   manual.reply(answer_of_enrolment(end));
-  if (end && std::holds_alternative<engine::Enrolled>(*end)) begin_mesh();
+  if (end && std::holds_alternative<engine::Enrolled>(*end)) {
+    auto ending = end_mesh("enrolled anew");
+    co_await ending;
+    begin_mesh();
+  }
   if (!guard_) {
     auto guarding = begin_guard();
     co_await guarding;

@@ -57,6 +57,12 @@ Result<KeyAtHand> take_key(os::Files& files, const std::string& folder, bool new
   return KeyAtHand{std::move(own.key), std::move(granted), told};
 }
 
+// A node whose certificate has ended: with the key that it has, for the next one.
+bool may_ask_again(const KeyAtHand& at_hand, const core::State& state, WallNs now) {
+  return is_a_node(state) &&
+         at_hand.identity->certificate.validity.not_after_s < now.ns / kNsPerSecond;
+}
+
 core::EnrolmentRequest make_request(const EnrolmentPlan& plan, const crypto::PrivateKey& key,
                                     const Id128& store, WallNs now, ByteView binding) {
   core::EnrolmentRequest request;
@@ -168,7 +174,7 @@ loop::Task<Result<EnrolmentEnd>> enrol(loop::Loop& loop, loop::Network& network,
   const auto& key = (*at_hand)->key;
   if (!(*at_hand)->is_told)
     DATUM_CO_TRY(history.execute(core::RecordKeyCreated{key.public_key().fingerprint()}));
-  if ((*at_hand)->identity) {
+  if ((*at_hand)->identity && !may_ask_again(**at_hand, history.state(), loop.clock().wall_now())) {
     // Granted and stored before; what a death kept from being told is told now.
     if (is_a_node(history.state()))
       co_return fail(ErrorCode::conflict, "this machine is " + (*at_hand)->identity->node + " in " +

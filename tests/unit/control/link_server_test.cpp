@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "control_scene.hpp"
+#include "datum/link/backoff.hpp"
 
 using namespace datum;
 using test::ControlScene;
@@ -190,6 +191,32 @@ TEST_CASE("control: an ended certificate is renewed and lets nothing else throug
 }
 
 TEST_CASE("control: a connection that is cut at any byte of an enrolment leaves no half of it") {
+TEST_CASE(
+    "control: a certificate that ended too long ago says that enrolment is required, seldom, and a "
+    "new token takes its node back [E05]") {
+  ControlScene scene;
+  Machine machine(scene, "web-1");
+  machine.enrol();
+  scene.sim_loop.jump_wall(1'000LL * 86'400 * kNsPerSecond);
+  machine.greet();
+  CHECK(machine.end_cause() == core::LinkCause::clock);
+  REQUIRE(machine.end);
+  const auto& goodbye = machine.end->goodbye;
+  CHECK(goodbye.why.starts_with("enrolment required: the certificate ended at 20"));
+  CHECK(goodbye.why.find("renewed for 400 days: `datum enrol TOKEN`") != std::string::npos);
+  CHECK(goodbye.why.find("token create --names web-1") != std::string::npos);
+  CHECK(goodbye.not_before_ns == link::kDecidedBackoffNs);
+  const auto words = goodbye.why;
+  scene.run(600 * kNsPerSecond);
+  machine.greet();
+  REQUIRE(machine.end);
+  CHECK(machine.end->goodbye.why == words);  // and so it is said once
+  machine.enrol();
+  machine.greet();
+  CHECK(machine.last<core::Welcome>() != nullptr);
+  CHECK(scene.server->is_linked("web-1"));
+}
+
   // The machine's bytes are held back after each step of the loop in turn: the token is used wholly
   // or not at all, and a second try with the same key always ends as a node.
   for (std::uint64_t steps = 1; steps < 60; steps += 3) {

@@ -58,7 +58,7 @@ struct Granting {
     std::copy(request.proof.begin(), request.proof.end(), proof.bytes.begin());
     CHECK(crypto::verify(*key, crypto::SignedAs::enrolment_proof,
                          connection->binding(link::kEnrolmentBinding), proof));
-    auto grant = granting_mesh().grant_for(*key);
+    auto grant = granting_mesh().grant_for(*key, "web-1", valid);
     if (spoil) spoil(grant);
     core::LinkMessage reply = grant;
     if (instead) reply = *instead;
@@ -72,6 +72,7 @@ struct Granting {
   std::unique_ptr<link::Connection> connection;
   std::vector<core::EnrolmentRequest> requests;
   std::optional<core::LinkMessage> instead;
+  crypto::Validity valid = test::Mesh::kValid;
   std::function<void(core::EnrolmentGrant&)> spoil;
 };
 
@@ -298,6 +299,37 @@ TEST_CASE("enrolment: a new key takes the place of the old one, which stays on t
   REQUIRE(granting.requests.size() == 2);
   CHECK(granting.requests[0].key != granting.requests[1].key);
   CHECK(life.events<core::KeyCreated>().size() == 2);
+}
+
+TEST_CASE("enrolment: a node whose certificate has ended takes a new token, with its key [E05]") {
+  support::ScratchFolder scratch("enrolment");
+  test::NodeLife life(scratch.path + "/store");
+  Granting granting(life);
+  granting.valid.not_after_s = 1'750'000'000;
+  REQUIRE(run_enrolment(life, granting));
+  CHECK_FALSE(run_enrolment(life, granting));
+  life.sim_loop.jump_wall(60'000'000 * kNsPerSecond);
+  granting.instead =
+      core::EnrolmentRefusal{core::LinkCause::token_expired, "token x ended", "make another one"};
+  auto end = run_enrolment(life, granting);
+  REQUIRE(end);
+  CHECK(std::get<EnrolmentRefused>(*end).remedy == "make another one");
+  CHECK(life.state().lifecycle == core::NodeLifecycle::enrolled);  // as before: it goes on
+  CHECK(*IdentityFiles(*life.files, life.folder).read());
+  granting.instead.reset();
+  granting.valid = test::Mesh::kValid;
+  end = run_enrolment(life, granting);
+  REQUIRE(end);
+  const auto& enrolled = std::get<Enrolled>(*end);
+  CHECK_FALSE(enrolled.was_already);
+  CHECK(enrolled.identity.certificate.validity == test::Mesh::kValid);
+  REQUIRE(granting.requests.size() == 3);
+  CHECK(granting.requests[0].key == granting.requests[2].key);
+  CHECK(life.events<core::KeyCreated>().size() == 1);
+  CHECK(life.events<core::EnrolmentGranted>().size() == 2);
+  const auto again = run_enrolment(life, granting);
+  REQUIRE_FALSE(again);
+  CHECK(again.error().code() == ErrorCode::conflict);
 }
 
 TEST_CASE("enrolment: cut off at any point it is run again and comes to the same end") {

@@ -22,14 +22,15 @@ struct Mesh {
   static constexpr crypto::Validity kValid{1'600'000'000, 2'000'000'000};
 
   [[nodiscard]] core::EnrolmentGrant grant_for(const crypto::PublicKey& node_key,
-                                               const std::string& name = "web-1") const {
+                                               const std::string& name = "web-1",
+                                               const crypto::Validity& valid = kValid) const {
     core::EnrolmentGrant grant;
     grant.mesh = "prod";
     grant.node = name;
     grant.mesh_id = id;
     grant.labels = {{"role", "web"}};
     grant.certificate = crypto::issue(key, authority, {crypto::Role::node, "prod", name}, node_key,
-                                      kValid, crypto::random_id())
+                                      valid, crypto::random_id())
                             ->der;
     grant.authorities = {authority.der};
     const auto signer = signer_key.public_key().bytes;
