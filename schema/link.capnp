@@ -178,6 +178,7 @@ struct JournalPart {
 
 struct JournalKept {
   through @0 :UInt64;
+  returnWithinNs @1 :Int64;
 }
 
 struct OrderBody {

@@ -122,6 +122,7 @@ DATUM_STRUCT(core::JournalPart) {
 }
 DATUM_STRUCT(core::JournalKept) {
   DATUM_FIELD(through, Through);
+  DATUM_FIELD(return_within_ns, ReturnWithinNs);
 }
 DATUM_STRUCT(core::OrderBody) {
   DATUM_FIELD(mesh, Mesh);

@@ -34,7 +34,8 @@ LinkServer::LinkServer(loop::Loop& loop, loop::Network& network, Ledger& ledger,
       journals_(journals),
       content_(content),
       settings_(std::move(settings)),
-      tell_(std::move(tell)) {}
+      tell_(std::move(tell)),
+      admit_(loop.make_timer()) {}
 LinkServer::~LinkServer() = default;
 
 // The key that is shown is made anew at each start and lies in no file: the authority vouches for
@@ -71,14 +72,37 @@ void LinkServer::take(std::unique_ptr<loop::Stream> stream) {
   if (stopped_) return;
   if (links() >= kMaxLinks)
     return tell_turned_away(stream->peer(), std::to_string(kMaxLinks) + " nodes are linked");
-  if (!make_room())
-    return tell_turned_away(stream->peer(), std::to_string(kMaxStrangers) +
-                                                " others are on their way in and still speak");
+  if (waiting_.empty() && make_room()) return begin(std::move(stream));
+  if (waiting_.size() >= kMaxWaiting)
+    return tell_turned_away(stream->peer(),
+                            std::to_string(kMaxStrangers) +
+                                " others are on their way in and still speak, and " +
+                                std::to_string(kMaxWaiting) + " wait");
+  waiting_.push_back(std::move(stream));
+  if (waiting_.size() == 1) admit_->start(kNsPerSecond, 0, [this] { admit(); });
+}
+
+void LinkServer::begin(std::unique_ptr<loop::Stream> stream) {
   const auto id = next_++;
   auto session = std::make_shared<LinkSession>(*this, id, std::move(stream));
   sessions_.emplace(id, session);
   strangers_.insert(id);
   session->start();
+}
+
+void LinkServer::admit() {
+  while (!waiting_.empty() && make_room()) {
+    auto stream = std::move(waiting_.front());
+    waiting_.pop_front();
+    begin(std::move(stream));
+  }
+  // Whoever says nothing has to go some time.
+  if (!waiting_.empty()) admit_->start(kNsPerSecond, 0, [this] { admit(); });
+}
+
+// In a turn of its own: who frees it is not done yet.
+void LinkServer::freed(std::uint64_t id) {
+  if (strangers_.erase(id) != 0 && !waiting_.empty()) admit_->start(0, 0, [this] { admit(); });
 }
 
 // Who waits for an answer of this end keeps its place; so does who was heard of just now.
@@ -112,7 +136,7 @@ void LinkServer::tell_turned_away(const std::string& who, const std::string& why
 }
 
 void LinkServer::linked(std::uint64_t id, const std::string& node) {
-  strangers_.erase(id);
+  freed(id);
   const auto before = linked_.find(node);
   if (before != linked_.end() && before->second != id) {
     const auto session = sessions_.find(before->second);
@@ -145,13 +169,13 @@ LinkServer::Rival LinkServer::find_rival(const std::string& node, const Id128& b
 }
 
 void LinkServer::ended(std::uint64_t id, const std::string& node) {
-  strangers_.erase(id);
+  freed(id);
   const auto link = linked_.find(node);
   if (link != linked_.end() && link->second == id) linked_.erase(link);
 }
 
 void LinkServer::drop(std::uint64_t id) {
-  strangers_.erase(id);
+  freed(id);
   sessions_.erase(id);
 }
 
@@ -177,6 +201,8 @@ void LinkServer::cut(const std::string& node, core::LinkCause cause, const std::
 void LinkServer::stop(const std::string& why) {
   stopped_ = true;
   listener_.reset();
+  waiting_.clear();
+  admit_->stop();
   const auto sessions = sessions_;
   for (const auto& [id, session] : sessions) session->close(core::LinkCause::stopping, why);
 }

@@ -75,6 +75,7 @@ class LinkSession : public std::enable_shared_from_this<LinkSession> {
   void take_linked(core::LinkMessage message);
   [[nodiscard]] bool may_record();
   void take_part(core::JournalPart part);
+  void tell_kept();
   void take_wanted(core::BlobRequest wanted);
   void send_blobs();
   void send_read(BlobJob& job);

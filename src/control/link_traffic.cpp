@@ -5,6 +5,7 @@
 
 #include "datum/codec/manifest_file.hpp"
 #include "datum/control/orders.hpp"
+#include "datum/link/backoff.hpp"
 #include "link_session.hpp"
 
 namespace datum::control {
@@ -52,7 +53,7 @@ void LinkSession::take_linked(core::LinkMessage message) {
       return close(core::LinkCause::busy, queued.error().message());
     if (++beats_ >= kOrderAgainBeats) ordered_ = 0;
     return when_durable([this] {
-      send(core::JournalKept{kept_});
+      tell_kept();
       send_order();
     });
   }
@@ -73,6 +74,10 @@ void LinkSession::take_linked(core::LinkMessage message) {
   if (auto* wanted = std::get_if<core::BlobRequest>(&message))
     return take_wanted(std::move(*wanted));
   out_of_turn(message);
+}
+
+void LinkSession::tell_kept() {
+  send(core::JournalKept{kept_, link::return_within(server_.ledger_.state().nodes.size())});
 }
 
 // A node whose reports change all the time fills no journal: what is passed over now is in its next
@@ -101,7 +106,7 @@ void LinkSession::take_part(core::JournalPart part) {
         --self->parts_;
         if (kept) {
           self->kept_ = kept->seq;
-          return self->send(core::JournalKept{kept->seq});
+          return self->tell_kept();
         }
         const auto& error = kept.error();
         self->server_.tell_(Weight::error, self->node_ + ": its journal: " + error.message());

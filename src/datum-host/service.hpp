@@ -180,6 +180,8 @@ class Service {
   [[nodiscard]] bool has_guard(engine::GuardStand stand) const;
   std::int64_t arm_guard(std::int64_t left_ns);  // what is given in truth
   void kept_upstream(Seq through);
+  // Between two tries, while a declaration waits to be known upstream; 0: none does.
+  [[nodiscard]] std::int64_t most_wait_for_link() const;
   // Why no pass of the declaration may change anything; empty: one may.
   [[nodiscard]] std::string why_guarded() const;
   // Of the accepted declaration, for the control plane; nothing: it stands. Empty: it is being
@@ -194,9 +196,9 @@ class Service {
 
   // upgrade and the way back
   [[nodiscard]] loop::Task<bool> look_for_upgrade();
+  [[nodiscard]] loop::Task<bool> tell_upgrade(Seq through);
   [[nodiscard]] bool is_installed_release() const;
   void tell_rollback();
-  [[nodiscard]] loop::Task<bool> tell_upgrade(Seq through);
   [[nodiscard]] loop::Task<bool> keep_release();
   [[nodiscard]] loop::Task<bool> hand_over(const std::string& version);
   // Why no pass can run now, for whoever waits for the first one; empty: one can.
@@ -244,9 +246,9 @@ class Service {
   bool ready_ = false;
   bool stopping_ = false;
   bool leaving_for_upgrade_ = false;
+  std::string upgrading_to_;  // the version that it makes room for; empty: for none
   std::string stop_reason_;
   std::string doing_;              // for the status line, empty between passes
-  std::string upgrading_to_;  // the version that it makes room for; empty: for none
   std::string problem_;            // told already
   std::string last_told_;          // of a pass, without its number
   std::string fleet_warning_;      // told already

@@ -181,6 +181,12 @@ void Service::kept_upstream(Seq through) {
       [] {});
 }
 
+// So that it has some tries in its time, however large the mesh is.
+std::int64_t Service::most_wait_for_link() const {
+  constexpr std::int64_t kLeastTries = 8;
+  return has_guard(GuardStand::waiting) ? guard_->within_ns / kLeastTries : 0;
+}
+
 std::string Service::why_guarded() const {
   if (!guard_ || !state().accepted) return {};
   const auto generation = engine::generation_text(*state().accepted);

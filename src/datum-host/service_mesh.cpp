@@ -53,6 +53,7 @@ void Service::begin_mesh() {
   host.tell = [this](const engine::MeshWords& words) { log_mesh(words); };
   host.kept = [this](Seq through) { kept_upstream(through); };
   host.upgrading = [this] { return upgrading_to_; };
+  host.most_wait = [this] { return most_wait_for_link(); };
   host.reverted = [this] { return reverted_words(); };
   auto opened =
       engine::MeshNode::open({*session_.loop, session_.store_files(), *store_,

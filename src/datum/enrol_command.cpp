@@ -56,7 +56,8 @@ std::int64_t ask_again_after(std::int64_t not_before_ns) {
   Bytes bits(8);
   crypto::fill_random(bits);
   const auto random = load_le<std::uint64_t>(bits.data());
-  return link::wait_before_retry(3, not_before_ns > 0 ? not_before_ns : kAskAgainNs, random);
+  return link::wait_before_retry({3, 0, not_before_ns > 0 ? not_before_ns : kAskAgainNs, 0},
+                                 random);
 }
 
 void pause_for(Session& session, std::int64_t delay_ns) {

@@ -29,6 +29,7 @@ struct NodeLink::Impl {
   void begin_round();
   void try_next();
   void failed(const std::string& why, std::int64_t not_before_ns);
+  void wait(std::int64_t not_before_ns);
   void connected(std::unique_ptr<loop::Stream> stream);
   // talking
   void greet();
@@ -61,6 +62,7 @@ struct NodeLink::Impl {
   bool is_up = false;
   BootNs up_since;
   std::int64_t heartbeat_ns = kUsualHeartbeatNs;
+  std::int64_t return_within_ns = 0;  // asked for by the last answer
   JournalFeed feed;
   bool is_reading = false;  // a part
   bool is_pausing = false;  // between two parts
@@ -83,7 +85,12 @@ void NodeLink::Impl::failed(const std::string& why, std::int64_t not_before_ns) 
   problem = why;
   if (not_before_ns == 0 && ++trying < addresses.size()) return try_next();
   ++failures;
-  retry->start(wait_before_retry(failures, not_before_ns, random()), 0, [this] { begin_round(); });
+  wait(not_before_ns);
+}
+
+void NodeLink::Impl::wait(std::int64_t not_before_ns) {
+  const Retry next{failures, return_within_ns, not_before_ns, side.most_wait_ns()};
+  retry->start(wait_before_retry(next, random()), 0, [this] { begin_round(); });
 }
 
 void NodeLink::Impl::connected(std::unique_ptr<loop::Stream> stream) {
@@ -125,7 +132,9 @@ void NodeLink::Impl::take(core::LinkMessage message) {
   if (!is_up) return refuse(" came before the welcome");
   switch (kind) {
     case core::LinkKind::journal_kept: {
-      const auto through = std::get<core::JournalKept>(message).through;
+      const auto& kept = std::get<core::JournalKept>(message);
+      const auto through = kept.through;
+      return_within_ns = std::max<std::int64_t>(kept.return_within_ns, 0);
       feed.kept(through);
       side.kept(through);
       return send_parts();
@@ -204,7 +213,7 @@ void NodeLink::Impl::drop(const std::string& why, std::int64_t not_before_ns) {
   // One that lasted was no failure; what follows it is the first.
   if (loop.clock().boot_now().ns - up_since.ns >= kLastedNs) failures = 0;
   ++failures;
-  retry->start(wait_before_retry(failures, not_before_ns, random()), 0, [this] { begin_round(); });
+  wait(not_before_ns);
   watch_for_loss();
   side.down(why);
 }

@@ -253,6 +253,9 @@ class Load {
         "on average\n",
         back, most, mean);
     check(took >= 0 && back <= 180, "all are back within 180 s");
+    if (count_ >= kTellingCount)
+      check(static_cast<double>(most) < 3 * mean,
+            "and in no second come three times as many as on average");
     check(status_number("nodes") == static_cast<long>(count_), "no node was lost");
     while (status_number("match") != static_cast<long>(count_) && seconds(now() - begin) < 300)
       run_for(kNsPerSecond);

@@ -190,7 +190,6 @@ TEST_CASE("control: an ended certificate is renewed and lets nothing else throug
   CHECK(machine.count<core::EnrolmentGrant>() == 0);
 }
 
-TEST_CASE("control: a connection that is cut at any byte of an enrolment leaves no half of it") {
 TEST_CASE(
     "control: a certificate that ended too long ago says that enrolment is required, seldom, and a "
     "new token takes its node back [E05]") {
@@ -217,6 +216,7 @@ TEST_CASE(
   CHECK(scene.server->is_linked("web-1"));
 }
 
+TEST_CASE("control: a connection that is cut at any byte of an enrolment leaves no half of it") {
   // The machine's bytes are held back after each step of the loop in turn: the token is used wholly
   // or not at all, and a second try with the same key always ends as a node.
   for (std::uint64_t steps = 1; steps < 60; steps += 3) {
@@ -333,24 +333,55 @@ TEST_CASE("control: silent strangers keep nobody out, and one line a minute tell
     scene.run(kNsPerSecond / 2);
   };
   scene.told.clear();
-  knock(control::kMaxStrangers + 8);
+  knock(control::kMaxStrangers + control::kMaxWaiting + 8);
   CHECK(scene.server->strangers() == control::kMaxStrangers);
-  CHECK(cut == 8);  // nobody had been silent for long
+  CHECK(cut == 8);  // nobody had been silent for long, and as many wait as may
   REQUIRE(scene.told.size() == 1);
   CHECK(scene.told.front().find("64 others are on their way in") != std::string::npos);
-  scene.run(control::kStrangersSilenceNs);
-  node.greet();
+  scene.run(control::kStrangersSilenceNs + kNsPerSecond);  // and now some may come
+  node.connect();
+  const auto until = scene.sim_loop.clock().boot_now().ns + 20 * kNsPerSecond;
+  while (!node.established && scene.sim_loop.clock().boot_now().ns < until)
+    scene.run(kNsPerSecond / 2);  // those before it go as they have come
+  node.hello.now = scene.sim_loop.clock().wall_now();
+  node.send(node.hello);
   CHECK(node.count<core::Welcome>() == 1);
-  CHECK(cut == 9);
-  CHECK(scene.server->strangers() == control::kMaxStrangers - 1);
+  CHECK(cut > control::kMaxStrangers + 8);
   scene.run(60 * kNsPerSecond);
   CHECK(scene.server->strangers() == 0);  // none of them is waited for
   scene.told.clear();
-  knock(control::kMaxStrangers + 1);
+  knock(control::kMaxStrangers + control::kMaxWaiting + 1);
   const auto lines = std::count_if(scene.told.begin(), scene.told.end(), [](const auto& line) {
-    return line.find("so were 8 more in the last minutes") != std::string::npos;
+    return line.find("more in the last minutes") != std::string::npos;
   });
   CHECK(lines == 1);
+}
+
+TEST_CASE("control: a node that comes while all places are taken waits for one") {
+  ControlScene scene;
+  Machine node(scene, "web-1");
+  node.enrol();
+  node.connection.reset();
+  scene.run();
+  const auto crowd = scene.network.machine("crowd");
+  std::vector<std::unique_ptr<loop::Connecting>> connecting;
+  std::vector<std::unique_ptr<loop::Stream>> others;
+  for (std::size_t i = 0; i < control::kMaxStrangers; ++i)
+    connecting.push_back(crowd->connect({"control", 7600}, kNsPerSecond, [&](auto stream) {
+      REQUIRE(stream);
+      others.push_back(std::move(*stream));
+      others.back()->start({[](const Bytes&) {}, [](const Status&) {}, [] {}});
+    }));
+  scene.run(kNsPerSecond / 2);
+  REQUIRE(scene.server->strangers() == control::kMaxStrangers);
+  node.connect();
+  CHECK_FALSE(node.established);
+  CHECK_FALSE(node.end);
+  others.clear();
+  scene.run(kNsPerSecond / 2);
+  CHECK(node.established);
+  node.send(node.hello);
+  CHECK(node.count<core::Welcome>() == 1);
 }
 
 TEST_CASE("control: a machine that comes back from a reboot takes its silent link's place") {

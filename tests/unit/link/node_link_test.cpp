@@ -59,8 +59,10 @@ struct FakeNode final : NodeSide {
   void received(core::LinkMessage message) override { messages.push_back(std::move(message)); }
   void kept(Seq through) override { kept_through = through; }
   void drained() override {}
+  std::int64_t most_wait_ns() override { return most_wait; }
 
   loop::Loop& loop;
+  std::int64_t most_wait = 0;
   Seq durable = 0;
   bool is_settled = true;
   int ups = 0, reads = 0;
@@ -359,7 +361,8 @@ TEST_CASE("node link: it may be stopped and begun anew by what it calls") {
 TEST_CASE("node link: a fleet that lost its control plane does not come back at one moment") {
   std::vector<std::int64_t> waits;
   std::mt19937_64 random(4);
-  for (int node = 0; node < 1000; ++node) waits.push_back(wait_before_retry(8, 0, random()));
+  for (int node = 0; node < 1000; ++node)
+    waits.push_back(wait_before_retry({8, 0, 0, 0}, random()));
   std::sort(waits.begin(), waits.end());
   CHECK(waits.front() < 10 * kNsPerSecond);
   CHECK(waits.back() > 100 * kNsPerSecond);
@@ -369,9 +372,54 @@ TEST_CASE("node link: a fleet that lost its control plane does not come back at 
     most = std::max(most, static_cast<std::size_t>(end - waits.begin()) - at);
   }
   CHECK(most < 40);
-  CHECK(wait_before_retry(1'000'000, 0, UINT64_MAX) <= kLastBackoffNs);
-  CHECK(wait_before_retry(0, -5, 0) == 0);
-  CHECK(wait_before_retry(1, INT64_MAX, 7) == kMostNotBeforeNs + 7);
+  CHECK(wait_before_retry({1'000'000, 0, 0, 0}, UINT64_MAX) <= kLastBackoffNs);
+  CHECK(wait_before_retry({0, 0, -5, 0}, 0) == 0);
+  CHECK(wait_before_retry({1, 0, INT64_MAX, 0}, 7) == kMostNotBeforeNs + 7);
+}
+
+TEST_CASE(
+    "node link: the time in which a mesh comes back grows with it, and is even from the start") {
+  CHECK(return_within(1) < kFirstBackoffNs);
+  CHECK(return_within(1'000) == 120 * kNsPerSecond);
+  CHECK(return_within(10'000) == 120 * kNsPerSecond);
+  CHECK(return_within(20'000) == 240 * kNsPerSecond);
+  CHECK(return_within(SIZE_MAX) == kMostReturnWithinNs);
+  std::mt19937_64 random(5);
+  std::vector<std::size_t> in_second(120);
+  for (int node = 0; node < 10'000; ++node) {
+    const auto wait = wait_before_retry({1, return_within(10'000), 0, 0}, random());
+    ++in_second.at(static_cast<std::size_t>(wait / kNsPerSecond));
+  }
+  const auto [least, most] = std::minmax_element(in_second.begin(), in_second.end());
+  CHECK(*least > 40);
+  CHECK(*most < 140);
+  // Who waits to be heard does not wait for the others; nobody is sent away for longer than an
+  // hour.
+  CHECK(wait_before_retry({9, return_within(10'000), 0, 3}, UINT64_MAX) < 3);
+  CHECK(wait_before_retry({1, INT64_MAX, 0, 0}, UINT64_MAX) < kMostReturnWithinNs);
+}
+
+TEST_CASE(
+    "node link: a node keeps the time that its control plane asked for, unless it is waited for") {
+  LinkScene scene;
+  scene.control.return_within_ns = 100 * kNsPerSecond;
+  scene.start();
+  REQUIRE(scene.comes_up(5 * kNsPerSecond));
+  const auto longest_of = [&scene](int times) {
+    std::int64_t longest = 0;
+    for (int time = 0; time < times; ++time) {
+      scene.sim_loop.run_for(kLastedNs + kNsPerSecond);
+      const auto before = scene.sim_loop.clock().boot_now().ns;
+      scene.control.close_all(core::LinkCause::stopping);
+      scene.sim_loop.run_for(kNsPerSecond / 10);
+      REQUIRE(scene.comes_up(102 * kNsPerSecond));
+      longest = std::max(longest, scene.control.accepted_at_ns.back() - before);
+    }
+    return longest;
+  };
+  CHECK(longest_of(10) > 50 * kNsPerSecond);
+  scene.node.most_wait = 700 * kNsPerMs;
+  CHECK(longest_of(10) < kNsPerSecond);
 }
 
 TEST_CASE("journal feed: an answer that moves nothing is no answer, and patience ends") {

@@ -49,6 +49,7 @@ class ScriptedControl {
   std::uint16_t port = 0;
   core::Welcome welcome{core::kLinkVersion, "test", "prod", "web-1", {}, {}, 0, 10 * kNsPerSecond};
   Seq kept = 0;
+  std::int64_t return_within_ns = 0;
   bool answers_heartbeats = true;
   bool takes_parts = true;
   std::vector<core::Hello> hellos;
@@ -92,12 +93,13 @@ class ScriptedControl {
     messages.push_back(message);
     if (std::holds_alternative<core::Heartbeat>(message)) {
       ++heartbeats;
-      if (answers_heartbeats) static_cast<void>(connection.send(core::JournalKept{kept}));
+      if (answers_heartbeats)
+        static_cast<void>(connection.send(core::JournalKept{kept, return_within_ns}));
     }
     const auto* part = std::get_if<core::JournalPart>(&message);
     if (part == nullptr || !takes_parts) return;
     if (part->first == kept + 1) kept += part->count;
-    static_cast<void>(connection.send(core::JournalKept{kept}));
+    static_cast<void>(connection.send(core::JournalKept{kept, return_within_ns}));
   }
 
   loop::Loop& loop_;

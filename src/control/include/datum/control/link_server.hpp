@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +33,10 @@ inline constexpr std::size_t kMaxStrangers = 64;
 // Where all places are taken, who has said nothing for so long makes room for the next one: a
 // satellite's round trip takes 0.7 s.
 inline constexpr std::int64_t kStrangersSilenceNs = 3 * kNsPerSecond;
+// Behind them wait others, unheard, until a place is free: a mesh that comes back while this loop
+// stood still for a moment is not sent away for minutes. Where all of these and their predecessors
+// say nothing the last has its place within 20 s; its own patience is 30 s.
+inline constexpr std::size_t kMaxWaiting = 256;
 // Nodes that are linked at once: an idle connection takes 23 KiB.
 inline constexpr std::size_t kMaxLinks = 10'000;
 
@@ -87,6 +92,11 @@ class LinkServer {
  private:
   friend class LinkSession;
   void take(std::unique_ptr<loop::Stream> stream);
+  void begin(std::unique_ptr<loop::Stream> stream);
+  // Those who wait, as far as there are places.
+  void admit();
+  // A place may have become free.
+  void freed(std::uint64_t id);
   // Whether there is a place for one more that is not let in yet.
   [[nodiscard]] bool make_room();
   // Said once a minute at most, with how many there were since.
@@ -111,6 +121,8 @@ class LinkServer {
   std::optional<wire::TlsContext> context_;
   std::unique_ptr<loop::Listener> listener_;
   std::map<std::uint64_t, std::shared_ptr<LinkSession>> sessions_;
+  std::deque<std::unique_ptr<loop::Stream>> waiting_;  // for a place, the first the longest
+  std::unique_ptr<loop::Timer> admit_;
   std::set<std::uint64_t> strangers_;            // sessions not let in yet, the oldest first
   std::map<std::string, std::uint64_t> linked_;  // node to session
   std::map<std::string, WallNs> heard_;

@@ -213,6 +213,9 @@ struct JournalPart {
 // Everything through it is committed at the control plane. Also the answer to each heartbeat.
 struct JournalKept {
   Seq through = 0;
+  // All nodes of the mesh come back within such a time, evenly, where they lose their links at one
+  // moment; 0: none is asked for.
+  std::int64_t return_within_ns = 0;
   bool operator==(const JournalKept&) const = default;
 };
 

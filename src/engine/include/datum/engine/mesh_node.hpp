@@ -34,8 +34,11 @@ struct MeshHost {
   std::function<void()> changed;                     // something for the host to look at
   std::function<void()> reconnected;  // after it was disconnected, or its hold was lifted
   std::function<void(const MeshWords&)> tell;
-  // Both may be empty. What is kept upstream: all up to there.
+  // All of these may be empty. What is kept upstream: all up to there.
   std::function<void(Seq through)> kept;
+  // While something depends on being heard upstream: the longest that it may wait between two
+  // tries.
+  std::function<std::int64_t()> most_wait;
   // The version that the host makes room for; empty: none.
   std::function<std::string()> upgrading;
   // Whether the accepted declaration was undone since, in words; empty: it is being undone.
@@ -101,6 +104,7 @@ class MeshNode final : public link::NodeSide {
   void received(core::LinkMessage message) override;
   void kept(Seq through) override;
   void drained() override {}
+  std::int64_t most_wait_ns() override { return host_.most_wait ? host_.most_wait() : 0; }
 
   void note(const std::vector<core::Command>& commands);
   void trouble(const std::string& words);

@@ -61,6 +61,8 @@ class NodeSide {
   virtual void kept(Seq through) = 0;
   // There may be room for more.
   virtual void drained() = 0;
+  // Something depends on its being heard soon: the longest random part of a wait; 0: nothing does.
+  [[nodiscard]] virtual std::int64_t most_wait_ns() { return 0; }
 };
 
 class NodeLink {
