@@ -146,6 +146,12 @@ std::string describe(const Hold& hold) {
   return text;
 }
 
+std::string reason_of(const Hold& hold) {
+  if (hold.fault.empty()) return hold.reason;
+  const auto given = hold.reason.empty() ? "no reason given" : hold.reason;
+  return given + " (the hold file is not clear: " + hold.fault + ")";
+}
+
 Hold parse_hold(std::string_view bytes) {
   if (bytes.size() > kMaxHoldBytes)
     return unclear("larger than " + std::to_string(kMaxHoldBytes) + " bytes");

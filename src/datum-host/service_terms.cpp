@@ -88,7 +88,7 @@ void Service::note_hold(const core::Actor& actor) {
     return;
   }
   const auto until = hold.until.value_or(WallNs{});
-  const auto reason = hold.fault.empty() ? hold.reason : config::describe(hold);
+  const auto reason = config::reason_of(hold);
   if (known && known->until == until && known->reason == reason) return;
   record(core::SetHold{core::HoldOrigin::local, until, reason, actor_of(hold.by)});
 }

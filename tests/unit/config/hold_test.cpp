@@ -82,6 +82,9 @@ TEST_CASE("hold: it is described with its reason, end and fault") {
   CHECK(describe(parse_hold("")) == "no reason given, without end");
   CHECK(describe(parse_hold("x\n")).find("(the hold file is not clear: line 1") !=
         std::string::npos);
+  // Beside it stands for how long anyway.
+  CHECK(reason_of(parse_hold("x\n")).starts_with("no reason given (the hold file is not clear: "));
+  CHECK(reason_of(parse_hold("reason: backup\n")) == "backup");
   CHECK(describe(Hold{}) == "not held");
 }
 

@@ -39,6 +39,8 @@ struct Hold {
 [[nodiscard]] bool is_in_force(const Hold& hold, WallNs now);
 // "database migration, until 2026-11-29T18:00:00Z", "no reason given, without end", …
 [[nodiscard]] std::string describe(const Hold& hold);
+// What is recorded as its reason, beside how long it lasts.
+[[nodiscard]] std::string reason_of(const Hold& hold);
 
 // Never fails: bytes that are not of the form above are a hold without end that has a fault.
 [[nodiscard]] Hold parse_hold(std::string_view bytes);
