@@ -135,7 +135,7 @@ loop::Task<bool> Service::look_at_guard(Look look) {
   if (is_news)
     log_.notice("declaration " + engine::generation_text(*state().accepted) +
                 " is undone unless it is known upstream within " +
-                std::to_string(left / kNsPerSecond) + " s");
+                std::to_string((left + kNsPerSecond - 1) / kNsPerSecond) + " s");
   co_return true;
 }
 
