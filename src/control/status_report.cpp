@@ -142,7 +142,8 @@ std::string status_report(const View& view) {
   if (view.json) return status_json(view, counts);
   std::string text = "mesh " + state.mesh + ": " + fleet_line(counts) + "\n";
   text += text::format_count(counts.linked, "node") + " linked, " +
-          text::format_count(counts.waiting, "machine") + " waiting, " +
+          // For a person, both of them.
+          text::format_count(counts.waiting + counts.newer.size(), "machine") + " waiting, " +
           text::format_count(counts.tokens, "open token") + "\n";
   if (state.push) text += push_text(state);
   if (const auto stage = stage_line(state, view.now); !stage.empty())

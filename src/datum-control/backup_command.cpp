@@ -22,6 +22,7 @@
 #include "datum/control/node_journals.hpp"
 #include "datum/crypto/certificate.hpp"
 #include "datum/program/session.hpp"
+#include "datum/text/human.hpp"
 #include "datum/uv/uv_loop.hpp"
 #include "key_files.hpp"
 
@@ -129,8 +130,9 @@ Result<int> run_backup(const Arguments& arguments) {
   DATUM_TRY(add_keys(*begun, state));
   DATUM_ASSIGN(const auto journals, add_journals(*begun, state + "/nodes"));
   DATUM_TRY(begun->finish());
-  std::printf("%s: records 1 to %llu, the keys, and the journals of %zu stores of nodes\n",
-              arguments.output.c_str(), static_cast<unsigned long long>(head.seq), journals);
+  std::printf("%s: records 1 to %llu, the keys, and the journals of %s of nodes\n",
+              arguments.output.c_str(), static_cast<unsigned long long>(head.seq),
+              text::format_count(journals, "store").c_str());
   return 0;
 }
 

@@ -61,6 +61,7 @@ class Backup(unittest.TestCase):
         hosting.wait(lambda: mesh.Mesh.is_kept(self))
         done = self.backup()
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.endswith("and the journals of 1 store of nodes\n"), done.stdout)
         self.assertEqual(self.file.stat().st_mode & 0o777, 0o600)
         self.assertEqual(sorted(path.name for path in self.bench.scratch.iterdir() if "backup" in path.name), ["backup"])
         kept = {path.relative_to(self.state): path.read_bytes() for path in self.state.glob("*.key")}
@@ -84,6 +85,10 @@ class Backup(unittest.TestCase):
         self.assertIn(f"is of epoch {generation['epoch']}\n", done.stdout)
         hosting.wait(lambda: self.status()["newer"] == [fleet.HOST])
         self.assertFalse(self.plane.node()["linked"])
+        self.assertIn("0 nodes linked, 1 machine waiting, ", self.plane.ask("status"))
+        said = (self.plane.folder / "log").read_text()
+        self.assertIn("restored, and without the content of former pushes until the next one\n", said)
+        self.assertNotIn("cannot be read", said)
         self.assertEqual(self.content(), "two\n")
         self.plane.ask("nodes", "accept", fleet.HOST, "--reason", "it is right")
         self.way.break_all()
