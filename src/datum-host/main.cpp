@@ -95,8 +95,9 @@ int serve(const Asked& asked, datum::host::Log& log, datum::host::Notifier& noti
       std::fprintf(stderr, "datum-host: %s\n", datum::text::escape_lines(error.message()).c_str());
       return kConfigurationExit;
     }
-    log.error(error.message());
-    notifier.status(error.message());
+    const auto words = datum::host::in_one_line(error.message());
+    log.error(words);
+    notifier.status(words);
     return kConfigurationExit;
   };
   auto session = program::open_session(asked.place);

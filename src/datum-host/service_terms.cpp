@@ -61,9 +61,10 @@ void Service::adopt(config::Configuration configuration, const core::Actor& acto
 void Service::reject_configuration(const Error& problem) {
   if (problem.message() == rejected_) return;
   rejected_ = problem.message();
-  log_.write(Priority::warning,
-             "agent.yaml is not taken over, the last good one stays in force: " + rejected_,
-             {{"DATUM_EVENT", "configRejected"}});
+  log_.write(
+      Priority::warning,
+      "agent.yaml is not taken over, the last good one stays in force: " + in_one_line(rejected_),
+      {{"DATUM_EVENT", "configRejected"}});
   if (!store_) return;
   const auto file = session_.config_folder + "/" + std::string(config::kFileName);
   const auto place = place_in(rejected_, file);

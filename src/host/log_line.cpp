@@ -1,5 +1,6 @@
 #include "datum/host/log_line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -40,6 +41,19 @@ std::string journal_datagram(Priority priority, std::string_view text,
 
 std::string manager_mark(Priority priority) {
   return "<" + std::to_string(static_cast<int>(priority)) + ">";
+}
+
+std::string in_one_line(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\n') {
+      out += text[at];
+      continue;
+    }
+    at = std::min(text.find_first_not_of("\n ", at), text.size());
+    if (at < text.size()) out.append("; ").append(1, text[at]);
+  }
+  return out;
 }
 
 std::string error_line(std::string_view before, std::string_view text) {

@@ -30,4 +30,6 @@ TEST_CASE("log: a line of standard error is one line, whatever the text holds") 
         "<3>a\\x0ab\\x1b[1m\\x7f\n");
   CHECK(error_line(manager_mark(Priority::info), "größer") == "<6>größer\n");
   CHECK(error_line("datum-host: ", "a\nb") == "datum-host: a\\x0ab\n");
+  CHECK(in_one_line("f:2:1: x\n    known: y\nf:3:1: z\n") == "f:2:1: x; known: y; f:3:1: z");
+  CHECK(in_one_line("") == "");
 }

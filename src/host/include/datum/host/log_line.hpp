@@ -27,6 +27,8 @@ inline constexpr std::size_t kMaxLogText = 8 * 1024;
                                            std::span<const LogField> fields);
 // "<6>": what a service manager takes off a line of standard error and reads its priority from.
 [[nodiscard]] std::string manager_mark(Priority priority);
+// Of words that stand in several lines for people, as faults of a file: parted by "; ".
+[[nodiscard]] std::string in_one_line(std::string_view text);
 // Both and "\n": control characters of the text as \xNN, so that it is one line whatever it holds.
 // `before` is a manager's mark, or the program's name where a person reads.
 [[nodiscard]] std::string error_line(std::string_view before, std::string_view text);
